@@ -3,7 +3,6 @@ package session
 import (
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,7 +34,7 @@ func TestBatchIsNotReplayed(t *testing.T) {
 			_, err = db.Exec("KILL CONNECTION " + strconv.Itoa(id))
 		}
 		return err == nil
-	}, 15*time.Second, 20*time.Millisecond)
+	}, patience, tick)
 	head, err := r.ReadHead()
 	require.NoError(t, err)
 	require.EqualValues(t, 1, head.OK.AffectedRows)

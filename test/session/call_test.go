@@ -89,7 +89,7 @@ func TestCall(t *testing.T) {
 			ended <- err
 		}()
 		k := connect(t)
-		require.Eventually(t, func() bool { return strings.Contains(k.get("SHOW PROCESSLIST"), "forever") }, ten, tick)
+		require.Eventually(t, func() bool { return strings.Contains(k.get("SHOW PROCESSLIST"), "forever") }, patience, tick)
 		k.exec("KILL QUERY " + id)
 		require.ErrorContains(t, <-ended, "1317")
 		require.Equal(t, "1", c.get("SELECT 1"))
@@ -124,7 +124,7 @@ func TestCall(t *testing.T) {
 			default:
 				return false
 			}
-		}, ten, tick)
+		}, patience, tick)
 		require.Equal(t, "1", d.get("SELECT 1"))
 	})
 	require.Equal(t, "100", c.get("SELECT COUNT(*) FROM t"))

@@ -29,7 +29,7 @@ func anotherProxy(t *testing.T) (dsn string) {
 		cancel()
 		require.NoError(t, <-done)
 	})
-	require.Eventually(t, func() bool { return s.Ready() == nil }, ten, tick)
+	require.Eventually(t, func() bool { return s.Ready() == nil }, patience, tick)
 	return "root@tcp(" + s.MySQLAddr() + ")/d"
 }
 
@@ -109,7 +109,7 @@ func TestDeadlockOverGroups(t *testing.T) {
 			var n int
 			require.NoError(t, node.QueryRow("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'").Scan(&n))
 			return n > 0
-		}, ten, cluster.LockTick)
+		}, patience, cluster.LockTick)
 		require.NoError(t, update(old, "old", low))
 		require.ErrorContains(t, <-done, "1213")
 		old.exec("ROLLBACK")
@@ -196,7 +196,7 @@ func TestDeadlockWhileRowsAreChanged(t *testing.T) {
 	watch := connectTo(t, shared.NodeGroup(1, "d"))
 	require.Eventually(t, func() bool {
 		return watch.get("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'") == "Innodb_row_lock_current_waits,1"
-	}, ten, tick)
+	}, patience, tick)
 	other.exec(fmt.Sprintf("SELECT * FROM ahead WHERE id = %d FOR UPDATE", met))
 	var e *mysql.MySQLError
 	require.ErrorAs(t, <-ended, &e)
@@ -247,7 +247,7 @@ func TestDeadlockBesideALockWait(t *testing.T) {
 		var n int
 		require.NoError(t, node.QueryRow("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'").Scan(&n))
 		return n > 0
-	}, ten, cluster.LockTick)
+	}, patience, cluster.LockTick)
 	victim.fails(1213, fmt.Sprintf("SELECT v FROM t WHERE id IN (%d, %d) ORDER BY id FOR UPDATE", low, met)) // which asks both at once
 	require.NoError(t, <-waited)
 	heavy.exec("ROLLBACK")

@@ -36,7 +36,7 @@ func TestComputedKeys(t *testing.T) {
 		}()
 		require.Eventually(t, func() bool {
 			return strings.Contains(onServers(t, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(600)%' AND info NOT LIKE '%processlist%'"), "1")
-		}, ten, tick)
+		}, patience, tick)
 		connect(t).exec("KILL QUERY " + id)
 		require.ErrorContains(t, <-ended, "1317")
 		require.Equal(t, "0", c.get("SELECT COUNT(*) FROM computed"))

@@ -18,7 +18,7 @@ func TestEvents(t *testing.T) {
 	}
 	atLeast := func(what string, n int) {
 		t.Helper()
-		require.Eventually(t, func() bool { return count(what) >= n }, ten, tick, "%s: %s", what, c.get("SELECT * FROM skarv.events"))
+		require.Eventually(t, func() bool { return count(what) >= n }, patience, tick, "%s: %s", what, c.get("SELECT * FROM skarv.events"))
 	}
 
 	t.Run("again and again, over all node groups", func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestEvents(t *testing.T) {
 			was := n
 			n = count("often")
 			return was == n && !strings.Contains(c.get("SELECT last_outcome FROM skarv.events WHERE event_name = 'often'"), "running")
-		}, ten, tick)
+		}, patience, tick)
 		c.exec("CREATE EVENT other ON SCHEDULE EVERY 1 SECOND DO INSERT INTO happened (what) VALUES ('other')")
 		atLeast("other", 2)
 		require.Equal(t, n, count("often"))
@@ -61,10 +61,10 @@ func TestEvents(t *testing.T) {
 	t.Run("once", func(t *testing.T) {
 		c.exec("CREATE EVENT once ON SCHEDULE AT CURRENT_TIMESTAMP + INTERVAL 1 SECOND DO INSERT INTO happened (what) VALUES ('once')")
 		atLeast("once", 1)
-		require.Eventually(t, func() bool { return c.get("SHOW EVENTS") == "" }, ten, tick)
+		require.Eventually(t, func() bool { return c.get("SHOW EVENTS") == "" }, patience, tick)
 		c.exec("CREATE EVENT kept ON SCHEDULE AT CURRENT_TIMESTAMP ON COMPLETION PRESERVE DO INSERT INTO happened (what) VALUES ('kept')")
 		atLeast("kept", 1)
-		require.Eventually(t, func() bool { return strings.Contains(c.get("SHOW EVENTS"), ",DISABLED,") }, ten, tick)
+		require.Eventually(t, func() bool { return strings.Contains(c.get("SHOW EVENTS"), ",DISABLED,") }, patience, tick)
 		c.exec("DROP EVENT kept")
 		require.Equal(t, "1,1", c.get("SELECT SUM(what = 'once'), SUM(what = 'kept') FROM happened"))
 	})
@@ -72,7 +72,7 @@ func TestEvents(t *testing.T) {
 		c.exec("CREATE EVENT fails ON SCHEDULE EVERY 1 DAY DO SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no good'")
 		require.Eventually(t, func() bool {
 			return strings.Contains(c.get("SELECT last_outcome, failures, last_error FROM skarv.events WHERE event_name = 'fails'"), "failed,1,")
-		}, ten, tick)
+		}, patience, tick)
 		require.Contains(t, c.get("SELECT last_error FROM skarv.events WHERE event_name = 'fails'"), "no good")
 		c.exec("DROP EVENT fails")
 	})
@@ -86,7 +86,7 @@ func TestEvents(t *testing.T) {
 		} {
 			c.exec("CREATE EVENT ends ON SCHEDULE AT CURRENT_TIMESTAMP DO " + body)
 			atLeast(name, 3)
-			require.Eventually(t, func() bool { return c.get("SHOW EVENTS") == "" }, ten, tick)
+			require.Eventually(t, func() bool { return c.get("SHOW EVENTS") == "" }, patience, tick)
 		}
 		c.exec("DROP PROCEDURE leaves")
 	})

@@ -45,7 +45,7 @@ func (s *started) waits(n int) (waiting bool) {
 		}
 		waiting = cluster.LockWaits(s.t, servers) >= n
 		return waiting
-	}, ten, cluster.LockTick, s.what)
+	}, patience, cluster.LockTick, s.what)
 	return waiting
 }
 
@@ -60,7 +60,7 @@ func (s *started) end() error {
 		default:
 			return false
 		}
-	}, 3*ten, tick, s.what)
+	}, 3*patience, tick, s.what)
 	return err
 }
 

@@ -125,7 +125,7 @@ func TestKillEndsACommitThatWaits(t *testing.T) {
 			}()
 			require.Eventually(t, func() bool {
 				return killer.get("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND info = 'COMMIT'", id) == "1"
-			}, ten, tick)
+			}, patience, tick)
 			deadline := time.After(20 * time.Second) // the servers themselves give up after 50 s
 			for {
 				killer.exec("KILL QUERY " + id) // it may come before the servers have the COMMIT

@@ -60,7 +60,7 @@ func TestLocksAreTakenAgain(t *testing.T) {
 		var n int
 		require.NoError(t, server.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'").Scan(&n))
 		return n > 0
-	}, ten, tick)
+	}, patience, tick)
 	c.exec("ALTER TABLE changed ADD COLUMN v INT")
 	require.NoError(t, <-written)
 	c.fails(1205, "SELECT v FROM locked WHERE id = 1")
@@ -85,6 +85,6 @@ func TestUserLocksOfAnyName(t *testing.T) {
 	}
 	a.get("SELECT GET_LOCK('İ', 0), RELEASE_LOCK('another')")
 	a.end()
-	require.Eventually(t, func() bool { return b.get("SELECT GET_LOCK('İ', 0)") == "1" }, ten, tick)
+	require.Eventually(t, func() bool { return b.get("SELECT GET_LOCK('İ', 0)") == "1" }, patience, tick)
 	b.get("SELECT RELEASE_ALL_LOCKS()")
 }

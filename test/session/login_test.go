@@ -164,7 +164,7 @@ func TestChangeUser(t *testing.T) {
 		Grants: map[string]string{"d": "write"},
 	})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return ping("changed:pw@tcp("+shared.Addr()+")/d") == nil }, ten, tick)
+	require.Eventually(t, func() bool { return ping("changed:pw@tcp("+shared.Addr()+")/d") == nil }, patience, tick)
 	other := connect(t)
 	other.exec("CREATE TABLE IF NOT EXISTS changes (id INT PRIMARY KEY)")
 	for name, caps := range transports() {
@@ -267,7 +267,7 @@ func TestRemovedUser(t *testing.T) {
 	})
 	require.NoError(t, err)
 	dsn := "removed:pw@tcp(" + shared.Addr() + ")/d"
-	require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+	require.Eventually(t, func() bool { return ping(dsn) == nil }, patience, tick)
 	db, err := sql.Open("mysql", dsn)
 	require.NoError(t, err)
 	defer db.Close()
@@ -281,7 +281,7 @@ func TestRemovedUser(t *testing.T) {
 	require.NoError(t, err)
 	_, err = admin.RemoveUser(t.Context(), &adminv1.RemoveUserRequest{Name: "removed"})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return ping(dsn) != nil }, ten, tick)
+	require.Eventually(t, func() bool { return ping(dsn) != nil }, patience, tick)
 	for _, c := range sessions {
 		_, err = c.ExecContext(t.Context(), "SELECT COUNT(*) FROM t")
 		var e *mysql.MySQLError

@@ -130,6 +130,30 @@ func (c *client) try(query string, args ...any) (string, error) {
 		return "", err
 	}
 	defer rows.Close()
+	return textOf(rows)
+}
+
+// batch runs statements that are sent at once, so that the client is never idle in between, and returns the results of those that
+// have rows.
+func (c *client) batch(statements ...string) (results []string) {
+	c.t.Helper()
+	rows, err := c.QueryContext(context.Background(), strings.Join(statements, "; "))
+	require.NoError(c.t, err, statements)
+	defer rows.Close()
+	for more := true; more; more = rows.NextResultSet() {
+		cols, _ := rows.Columns()
+		text, err := textOf(rows)
+		require.NoError(c.t, err, statements)
+		if len(cols) > 0 {
+			results = append(results, text)
+		}
+	}
+	require.NoError(c.t, rows.Err(), statements)
+	return results
+}
+
+// textOf reads a result.
+func textOf(rows *sql.Rows) (string, error) {
 	cols, _ := rows.Columns()
 	var out []string
 	for rows.Next() {

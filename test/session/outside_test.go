@@ -193,7 +193,7 @@ func account(t *testing.T, name string, grants map[string]string) *client {
 	})
 	require.NoError(t, err)
 	dsn := name + ":pw@tcp(" + shared.Addr() + ")/mine"
-	require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+	require.Eventually(t, func() bool { return ping(dsn) == nil }, patience, tick)
 	return connectTo(t, dsn)
 }
 

@@ -303,7 +303,7 @@ func TestKillInAPack(t *testing.T) {
 	for i, r := range rivals {
 		require.Eventually(t, func() bool {
 			return len(r.got) > 0 || admin.get(fmt.Sprintf("SELECT COMMAND FROM information_schema.processlist WHERE ID = %d", r.id)) == "Query"
-		}, ten, tick)
+		}, patience, tick)
 		if len(r.got) > 0 {
 			continue // it was answered before the lock
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -30,6 +29,18 @@ func secondProxy(t *testing.T) string {
 
 // startProxy is secondProxy that is stopped, and awaited, by the caller.
 func startProxy(t *testing.T, tune ...func(*server.Config, *server.Options)) (dsn string, stop func()) {
+	_, dsn, stop = runProxy(t, tune...)
+	return dsn, stop
+}
+
+// watchedProxy is secondProxy whose metrics are at web.
+func watchedProxy(t *testing.T, tune func(*server.Config, *server.Options)) (dsn, web string) {
+	s, dsn, stop := runProxy(t, func(c *server.Config, _ *server.Options) { c.HTTP.Addr = "127.0.0.1:0" }, tune)
+	t.Cleanup(stop)
+	return dsn, s.HTTPAddr()
+}
+
+func runProxy(t *testing.T, tune ...func(*server.Config, *server.Options)) (s *server.Server, dsn string, stop func()) {
 	cfg := server.DefaultConfig()
 	cfg.Etcd.Endpoints = []string{shared.Info().Etcd}
 	cfg.MySQL.Addr, cfg.HTTP.Addr, cfg.Admin.Addr = "127.0.0.1:0", "", "127.0.0.1:0"
@@ -47,10 +58,10 @@ func startProxy(t *testing.T, tune ...func(*server.Config, *server.Options)) (ds
 		cancel()
 		require.NoError(t, <-ended)
 	}
-	require.Eventually(t, func() bool { return s.Ready() == nil }, ten, tick)
+	require.Eventually(t, func() bool { return s.Ready() == nil }, patience, tick)
 	dsn = shared.DSN("d")
 	at := strings.Index(dsn, "(")
-	return dsn[:strings.LastIndex(dsn[:at], "@")+1] + "tcp(" + s.MySQLAddr() + ")" + dsn[strings.Index(dsn, ")")+1:], stop
+	return s, dsn[:strings.LastIndex(dsn[:at], "@")+1] + "tcp(" + s.MySQLAddr() + ")" + dsn[strings.Index(dsn, ")")+1:], stop
 }
 
 func TestTwoProxies(t *testing.T) {
@@ -74,7 +85,7 @@ func TestTwoProxies(t *testing.T) {
 			_, err := a.try("SELECT SLEEP(600) /* \xff is no UTF-8 */ FROM t WHERE id = 1")
 			ended <- err
 		}()
-		require.Eventually(t, func() bool { return strings.Contains(b.get("SHOW PROCESSLIST"), "SLEEP(600)") }, ten, tick)
+		require.Eventually(t, func() bool { return strings.Contains(b.get("SHOW PROCESSLIST"), "SLEEP(600)") }, patience, tick)
 		b.exec("KILL QUERY " + idA)
 		<-ended // an error, or SLEEP() that tells it was interrupted
 		require.Equal(t, "1", a.get("SELECT 1"))
@@ -87,7 +98,7 @@ func TestTwoProxies(t *testing.T) {
 		}()
 		for _, q := range []string{"SHOW FULL PROCESSLIST", "SELECT info FROM information_schema.processlist"} {
 			for _, c := range []*client{b, connect(t)} {
-				require.Eventually(t, func() bool { return strings.Contains(c.get(q), "AS the_end FROM t WHERE id = 1") }, ten, tick, q)
+				require.Eventually(t, func() bool { return strings.Contains(c.get(q), "AS the_end FROM t WHERE id = 1") }, patience, tick, q)
 			}
 		}
 		require.NotContains(t, b.get("SHOW PROCESSLIST"), "the_end FROM")
@@ -106,7 +117,7 @@ func TestTwoProxies(t *testing.T) {
 			s, _ := b.try("SELECT GET_LOCK('job', 60)")
 			got <- s
 		}()
-		require.Eventually(t, func() bool { return strings.Contains(a.get("SHOW PROCESSLIST"), "GET_LOCK") }, ten, tick)
+		require.Eventually(t, func() bool { return strings.Contains(a.get("SHOW PROCESSLIST"), "GET_LOCK") }, patience, tick)
 		require.Equal(t, "1", a.get("SELECT RELEASE_LOCK('job')"))
 		require.Equal(t, "1", <-got)
 		require.Equal(t, idB, a.get("SELECT IS_USED_LOCK('job')"))
@@ -115,7 +126,7 @@ func TestTwoProxies(t *testing.T) {
 	t.Run("KILL of the other's client gives its locks free", func(t *testing.T) {
 		a.fails(1094, "KILL 4294967295")
 		a.exec("KILL " + idB)
-		require.Eventually(t, func() bool { return a.get("SELECT GET_LOCK('job', 0)") == "1" }, ten, tick)
+		require.Eventually(t, func() bool { return a.get("SELECT GET_LOCK('job', 0)") == "1" }, patience, tick)
 		_, err := b.try("SELECT 1")
 		require.Error(t, err)
 		a.exec("DO RELEASE_LOCK('job')")
@@ -152,7 +163,7 @@ func TestTwoProxies(t *testing.T) {
 		c := connectTo(t, dsn)
 		require.Equal(t, "1", c.get("SELECT GET_LOCK('job', 0)"))
 		c.end()
-		require.Eventually(t, func() bool { return a.get("SELECT GET_LOCK('job', 0)") == "1" }, ten, tick)
+		require.Eventually(t, func() bool { return a.get("SELECT GET_LOCK('job', 0)") == "1" }, patience, tick)
 	})
 	t.Run("a lost server ends who had locks there", func(t *testing.T) {
 		require.Equal(t, "1", a.get("SELECT GET_LOCK('job', 0)"))
@@ -164,7 +175,7 @@ func TestTwoProxies(t *testing.T) {
 		require.Eventually(t, func() bool {
 			_, err := a.try("SELECT v FROM t WHERE id = 1")
 			return err != nil
-		}, ten, tick)
+		}, patience, tick)
 	})
 }
 
@@ -187,10 +198,7 @@ func TestAProcessThatIsNotTheOneMeant(t *testing.T) {
 // A session that panics keeps no connection, and nothing of what it did on one.
 func TestPanic(t *testing.T) {
 	var armed atomic.Bool
-	var web string
-	dsn, stop := startProxy(t, func(c *server.Config, o *server.Options) {
-		c.HTTP.Addr = freeAddr(t)
-		web = c.HTTP.Addr
+	dsn, web := watchedProxy(t, func(_ *server.Config, o *server.Options) {
 		o.Failpoint = func(point string, _ txn.ID) error {
 			if point == txn.PointPrepare && armed.Load() {
 				panic("armed")
@@ -198,7 +206,6 @@ func TestPanic(t *testing.T) {
 			return nil
 		}
 	})
-	t.Cleanup(stop)
 	c := connectTo(t, dsn)
 	c.exec("CREATE TABLE panicked (id INT PRIMARY KEY)")
 	armed.Store(true)
@@ -207,7 +214,7 @@ func TestPanic(t *testing.T) {
 	armed.Store(false)
 	require.Eventually(t, func() bool {
 		return !regexp.MustCompile(`(?m)^skarv_backend_connections_in_use{[^}]*} [1-9]`).MatchString(metricsOf(t, web))
-	}, ten, tick)
+	}, patience, tick)
 	d := connectTo(t, dsn)
 	require.Equal(t, "0", d.get("SELECT COUNT(*) FROM panicked"))
 	d.exec("DROP TABLE panicked")
@@ -220,13 +227,6 @@ func metricsOf(t *testing.T, web string) string {
 	text, err := io.ReadAll(r.Body)
 	require.NoError(t, err)
 	return string(text)
-}
-
-func freeAddr(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // KILL QUERY whose server cannot be asked does not say that it has ended the statement, whatever process it is asked of.
@@ -244,7 +244,7 @@ func TestKillQueryOfASilentServer(t *testing.T) {
 		var n int
 		require.NoError(t, server.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(600)%'").Scan(&n))
 		return n > 0
-	}, ten, tick)
+	}, patience, tick)
 	resume := cluster.Pause(t, shared.Node(group).Status().Pid)
 	for _, c := range []*client{b, other} {
 		_, err := c.try("KILL QUERY " + id)
@@ -258,14 +258,10 @@ func TestKillQueryOfASilentServer(t *testing.T) {
 
 // What a server that answers nothing keeps from being given up waits for a time only: the statement, the transaction, the session.
 func TestGivingUpAtASilentServer(t *testing.T) {
-	var web string
-	dsn, stop := startProxy(t, func(c *server.Config, o *server.Options) {
-		c.HTTP.Addr = freeAddr(t)
-		web = c.HTTP.Addr
+	dsn, web := watchedProxy(t, func(c *server.Config, o *server.Options) {
 		c.Backend.FailAfter = server.Duration(time.Hour) // it counts as there
 		o.Patience = 100 * time.Millisecond
 	})
-	t.Cleanup(stop)
 	group := groupOf(t, 1)
 	open := func(statements ...string) *client {
 		c := connectTo(t, dsn)
@@ -276,7 +272,7 @@ func TestGivingUpAtASilentServer(t *testing.T) {
 	}
 	silent := func(t *testing.T) (resume func()) { return cluster.Pause(t, shared.Node(group).Status().Pid) }
 	allGone := func(t *testing.T) {
-		require.Eventually(t, func() bool { return strings.Contains(metricsOf(t, web), "\nskarv_client_connections 0\n") }, ten, tick)
+		require.Eventually(t, func() bool { return strings.Contains(metricsOf(t, web), "\nskarv_client_connections 0\n") }, patience, tick)
 	}
 	write := "UPDATE t SET v = 'other' WHERE id = 1"
 	t.Run("ROLLBACK", func(t *testing.T) {
@@ -320,7 +316,7 @@ func TestSessionTrace(t *testing.T) {
 		require.Eventually(t, func() bool {
 			r, err := api.SessionTrace(t.Context(), &adminv1.SessionTraceRequest{Id: uint32(id)})
 			return err == nil && r.User == "root" && len(r.Steps) > 0
-		}, ten, tick)
+		}, patience, tick)
 	}
 	_, err = api.KillSession(t.Context(), &adminv1.KillSessionRequest{Id: uint32(other)})
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func TestPrivileges(t *testing.T) {
 	require.NoError(t, err)
 	dsn := "reader:pw@tcp(" + shared.Addr() + ")/d"
 	var c *client
-	require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+	require.Eventually(t, func() bool { return ping(dsn) == nil }, patience, tick)
 	c = connectTo(t, dsn)
 	require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1"))
 	require.Equal(t, "v1", c.get("SELECT v FROM t WHERE id = 1 LOCK IN SHARE MODE"))
@@ -135,7 +135,7 @@ func TestTablesOfAccounts(t *testing.T) {
 	})
 	require.NoError(t, err)
 	dsn := "seen:pw@tcp(" + shared.Addr() + ")/d"
-	require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+	require.Eventually(t, func() bool { return ping(dsn) == nil }, patience, tick)
 	require.NotContains(t, root.get("SELECT GROUP_CONCAT(User) FROM mysql.user"), "skarv", "the servers' own accounts")
 	require.Equal(t, "root", root.get("SELECT User FROM mysql.user WHERE Super_priv = 'Y' AND Grant_priv = 'Y' AND User <> 'chief'"))
 	require.Equal(t, "seen", root.get("SELECT u.User FROM mysql.user AS u WHERE u.Host = '%' AND u.plugin = 'mysql_native_password' AND u.authentication_string = ? AND Select_priv = 'N' AND User = 'seen'", hash))

@@ -51,7 +51,7 @@ func TestNamesWithQuotes(t *testing.T) {
 		})
 		require.NoError(t, err)
 		dsn := name + ":pw@tcp(" + shared.Addr() + ")/d"
-		require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+		require.Eventually(t, func() bool { return ping(dsn) == nil }, patience, tick)
 		c := connectTo(t, dsn)
 		require.Equal(t, name+"@%,2", c.get("SELECT CURRENT_USER(), 2"))
 		require.Equal(t, name+"@127.0.0.1,2", c.get("SELECT USER(), 2"))

@@ -90,7 +90,7 @@ func TestTransactionsAndAPrimaryKey(t *testing.T) {
 		_, err := other.try("SELECT COUNT(*) FROM held")
 		other.exec("ROLLBACK")
 		return err != nil && strings.Contains(err.Error(), "1205")
-	}, ten, tick)
+	}, patience, tick)
 	c.exec("COMMIT")
 	require.NoError(t, <-done)
 	require.Equal(t, "6", other.get("SELECT COUNT(*) FROM held"))

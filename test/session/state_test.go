@@ -236,7 +236,7 @@ func TestSettingsOfServersDoNotReachSessions(t *testing.T) {
 	require.Eventually(t, func() bool { // connections that were ended are found out
 		_, err := c.try("SELECT COUNT(*) FROM t")
 		return err == nil
-	}, ten, tick)
+	}, patience, tick)
 	require.Equal(t, `a'b,c`, c.get(`SELECT 'a\'b', "c"`))
 	c.exec("CREATE TABLE kept (id INT PRIMARY KEY)")
 	c.exec("INSERT INTO kept VALUES (1), (2), (3), (4)")
@@ -254,7 +254,7 @@ func TestWhatHasBegunIsNotRepeated(t *testing.T) {
 		ended <- err
 	}()
 	killed := 0
-	for deadline := time.Now().Add(ten); killed == 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); killed == 0 && time.Now().Before(deadline); {
 		for g := 1; g <= 4; g++ {
 			var id int
 			db := shared.NodeGroupDB(t, g, "")
@@ -279,7 +279,7 @@ func TestStoppingEndsQueries(t *testing.T) {
 		_, err := c.try("SELECT SLEEP(60) FROM t WHERE id = 1")
 		ended <- err
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(connect(t).get("SHOW PROCESSLIST"), "SLEEP(60)") }, ten, tick)
+	require.Eventually(t, func() bool { return strings.Contains(connect(t).get("SHOW PROCESSLIST"), "SLEEP(60)") }, patience, tick)
 	began := time.Now()
 	stop()
 	require.Error(t, <-ended)

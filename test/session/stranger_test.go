@@ -197,7 +197,7 @@ func TestClusterIsGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	_, err = store.Change(nil).DropCluster(snap.Revision).Commit(t.Context())
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return ping(c.DSN("")) != nil }, ten, tick)
+	require.Eventually(t, func() bool { return ping(c.DSN("")) != nil }, patience, tick)
 	require.ErrorContains(t, ping(c.DSN("")), "there is no cluster")
 	for _, c := range []*client{db, other} {
 		_, err = c.try("SELECT 1")

@@ -118,5 +118,5 @@ func answersAgain(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := c.try("SELECT COUNT(*) FROM t")
 		return err == nil
-	}, ten, tick)
+	}, patience, tick)
 }

@@ -43,7 +43,7 @@ func TestTriggerPrograms(t *testing.T) {
 		}()
 		require.Eventually(t, func() bool {
 			return strings.Contains(onServers(t, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(%' AND info NOT LIKE '%processlist%'"), "1")
-		}, ten, tick)
+		}, patience, tick)
 		return ended
 	}
 	const sleeper = "SELECT id FROM information_schema.processlist WHERE info LIKE 'INSERT INTO fired%'"
@@ -73,7 +73,7 @@ func TestTriggerPrograms(t *testing.T) {
 		ended := sleeping(t)
 		c.exec("KILL " + c.get(sleeper))
 		require.Error(t, <-ended)
-		require.Eventually(t, func() bool { return connect(t).get("SELECT COUNT(*) FROM audit") == "0" }, ten, tick)
+		require.Eventually(t, func() bool { return connect(t).get("SELECT COUNT(*) FROM audit") == "0" }, patience, tick)
 		nothing(t)
 	})
 	t.Run("in a transaction the statement alone is undone", func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestTriggerPrograms(t *testing.T) {
 		})
 		require.NoError(t, err)
 		dsn := "giver:pw@tcp(" + shared.Addr() + ")/d"
-		require.Eventually(t, func() bool { return ping(dsn) == nil }, ten, tick)
+		require.Eventually(t, func() bool { return ping(dsn) == nil }, patience, tick)
 		cl := connectTo(t, dsn)
 		cl.fails(1142, "SELECT COUNT(*) FROM secret.s")
 		cl.exec("INSERT INTO given (id) VALUES (1)")
@@ -211,7 +211,7 @@ func TestLocksInTriggers(t *testing.T) {
 	// The trigger of the second row waits. What a server says of lock waits may be that of the wait before: it looks again only after a while.
 	require.Eventually(t, func() bool {
 		return strings.Contains(onServers(t, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%counted%id = 2 FOR UPDATE' AND info NOT LIKE '%processlist%'"), "1")
-	}, ten, tick)
+	}, patience, tick)
 	_, err := b.try("UPDATE counted SET x = x WHERE id = 1")
 	lost := <-ended
 	b.exec("ROLLBACK")

@@ -267,7 +267,7 @@ func TestLockTables(t *testing.T) {
 			default:
 				return false
 			}
-		}, ten, tick)
+		}, patience, tick)
 		d.exec("UNLOCK TABLES")
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -341,7 +340,7 @@ func awaitLockWaits(t *testing.T, n int, over chan error) {
 	for g := 1; g <= 4; g++ {
 		servers = append(servers, shared.NodeGroupDB(t, g, ""))
 	}
-	require.Eventually(t, func() bool { return len(over) > 0 || cluster.LockWaits(t, servers) >= n }, 30*time.Second, cluster.LockTick)
+	require.Eventually(t, func() bool { return len(over) > 0 || cluster.LockWaits(t, servers) >= n }, patience, cluster.LockTick)
 }
 
 // The insert id of an INSERT whose last row meets one that it leaves as it is is that row's number, also where another client has inserted that

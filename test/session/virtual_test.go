@@ -50,7 +50,7 @@ func TestSchemaChangesTable(t *testing.T) {
 	look := connect(t)
 	require.Eventually(t, func() bool {
 		return look.get("SELECT state FROM skarv.schema_changes WHERE statement = 'ALTER TABLE changed_by ADD w INT'") == "running"
-	}, ten, tick)
+	}, patience, tick)
 	other.exec("COMMIT")
 	require.NoError(t, <-ended)
 }
