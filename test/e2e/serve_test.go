@@ -16,9 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withinASecond is the promise of several processes on one etcd.
-const withinASecond = time.Second
-
 func etcdSection(e *etcdServer) string { return "etcd: {endpoints: ['" + e.url + "']}\n" }
 
 // sqlError is the error a client got.
@@ -105,7 +102,7 @@ func TestServe(t *testing.T) {
 	require.EqualValues(t, 1142, sqlError(t, err).Number)
 	r = a.ctlWith(t, "another", "user", "passwd", "app", "--password-file", "-")
 	require.Zero(t, r.code, r.errs)
-	eventually(t, withinASecond, "the new password at the other process", func() bool {
+	eventually(t, patience, "the new password at the other process", func() bool {
 		return b.db(t, "app", "another", "shop").Ping() == nil
 	})
 	err = b.db(t, "app", adminPassword, "shop").Ping()
@@ -247,22 +244,31 @@ func drains(t *testing.T, d *deployment) {
 		db := d.admin(t, i, "shop")
 		running := one(t, db)
 		idle := idleClient(t, p)
+		goOn := locks(t, d, "SELECT id FROM orders WHERE id = 1 FOR UPDATE")
 		answer := make(chan error, 1)
 		go func() {
 			var v int
-			answer <- running.QueryRowContext(context.Background(), "SELECT SLEEP(1.5) FROM orders WHERE id = 1").Scan(&v)
+			answer <- running.QueryRowContext(context.Background(), "SELECT id FROM orders WHERE id = 1 FOR UPDATE").Scan(&v)
 		}()
 		probe := d.admin(t, i, "")
 		eventually(t, patience, "the statement runs", func() bool {
 			var n int
 			for _, s := range d.servers {
 				var here int
-				_ = s.DB(t, "").QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(1.5)%'").Scan(&here)
+				_ = s.DB(t, "").QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%FOR UPDATE%' AND id <> CONNECTION_ID()").Scan(&here)
 				n += here
 			}
 			return n > 0
 		})
 		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+		eventually(t, patience, "it takes no more clients", func() bool {
+			c, err := net.Dial("tcp", p.mysql)
+			if err == nil {
+				_ = c.Close()
+			}
+			return err != nil
+		})
+		goOn()
 		require.NoError(t, <-answer, "a statement that runs is answered")
 		require.Zero(t, p.await(t))
 		told, err := io.ReadAll(idle)
@@ -273,6 +279,24 @@ func drains(t *testing.T, d *deployment) {
 		require.NotContains(t, p.errs.String(), `"level":"ERROR"`)
 		if i == 0 { // the other does not see it any more
 			require.NotContains(t, d.proxies[1].must(t, "status"), p.admin)
+		}
+	}
+}
+
+// locks has a transaction on each server hold what a statement locks, until goOn is called.
+func locks(t *testing.T, d *deployment, statement string) (goOn func()) {
+	t.Helper()
+	var held []*sql.Tx
+	for _, s := range d.servers {
+		tx, err := s.DB(t, "shop").BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		_, err = tx.Exec(statement)
+		require.NoError(t, err)
+		held = append(held, tx)
+	}
+	return func() {
+		for _, tx := range held {
+			require.NoError(t, tx.Rollback())
 		}
 	}
 }
