@@ -105,6 +105,7 @@ func Open(cfg dev.Config) (*Cluster, error) {
 	tune := cfg.Tune
 	cfg.Tune = func(c *server.Config) {
 		c.Backend.FailAfter = server.Duration(30 * time.Second) // a busy machine's servers are slow, not gone; tests of silence say less
+		c.Backend.DialTimeout = server.Duration(30 * time.Second)
 		if n, err := strconv.Atoi(os.Getenv("SKARV_TEST_LOOPS")); err == nil {
 			c.MySQL.Loops = n
 		}
