@@ -16,6 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// withinASecond is the promise of several processes on one etcd.
+const withinASecond = time.Second
+
 func etcdSection(e *etcdServer) string { return "etcd: {endpoints: ['" + e.url + "']}\n" }
 
 // sqlError is the error a client got.
@@ -100,11 +103,20 @@ func TestServe(t *testing.T) {
 	require.NoError(t, app.Ping())
 	_, err = app.Exec("CREATE TABLE shop.x (id INT PRIMARY KEY)")
 	require.EqualValues(t, 1142, sqlError(t, err).Number)
-	r = a.ctlWith(t, "another", "user", "passwd", "app", "--password-file", "-")
-	require.Zero(t, r.code, r.errs)
-	eventually(t, patience, "the new password at the other process", func() bool {
-		return b.db(t, "app", "another", "shop").Ping() == nil
-	})
+	var fastest time.Duration // of several: a busy machine takes longer now and then
+	for i := 0; i < 5 && (i == 0 || fastest > withinASecond); i++ {
+		password := fmt.Sprintf("another%d", i)
+		r = a.ctlWith(t, password, "user", "passwd", "app", "--password-file", "-")
+		require.Zero(t, r.code, r.errs)
+		begin := time.Now()
+		eventually(t, patience, "the new password at the other process", func() bool {
+			return b.db(t, "app", password, "shop").Ping() == nil
+		})
+		if took := time.Since(begin); i == 0 || took < fastest {
+			fastest = took
+		}
+	}
+	require.LessOrEqual(t, fastest, withinASecond)
 	err = b.db(t, "app", adminPassword, "shop").Ping()
 	require.EqualValues(t, 1045, sqlError(t, err).Number)
 	require.Equal(t, "28000", string(sqlError(t, err).SQLState[:]))
