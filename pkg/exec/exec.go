@@ -21,7 +21,7 @@ import (
 // Conn is a connection to one node group, for the time of one statement. *backend.Conn is one.
 type Conn interface {
 	// Prepared returns the id of sql as a prepared statement of the connection, which keeps it, and notes that it is going to be
-	// executed with parameters of types. No answer may be outstanding. The server's refusal is an *sqlerr.Error and leaves
+	// executed with parameters of types, by a revision of the schema (see backend.Conn.Statement). No answer may be outstanding. The server's refusal is an *sqlerr.Error and leaves
 	// the connection usable.
 	Prepared(sql []byte, types []wire.ParamType, revision int64) (id uint32, err error)
 	// Send writes one command. Several may be outstanding; they are answered in order.

@@ -262,35 +262,30 @@ func (v *Viewer) visible(f filter) string {
 
 // withoutTexts is a SELECT of a table of information_schema without the texts that the account may not read, as servers of the kind leave them out.
 func (v *Viewer) withoutTexts(table string, f filter) (string, error) {
-	name := "information_schema." + table
 	where := ""
 	if f.reads != nil {
 		where = v.where(f, f.reads)
 	}
 	if where == "" {
-		return "SELECT * FROM " + name, nil
+		return "SELECT * FROM information_schema." + table, nil
 	}
-	columns, err := v.Columns(name)
-	if err != nil {
-		return "", err
+	hidden := "NULL"
+	if f.table != "" { // of a view
+		hidden = "''"
 	}
-	list := make([]string, len(columns))
-	for i := range columns {
-		list[i] = sqltypes.QuoteName(columns[i].Name)
-		if strings.EqualFold(columns[i].Name, f.text) {
-			hidden := "NULL"
-			if f.table != "" { // of a view
-				hidden = "''"
-			}
-			list[i] = "IF(" + where + ", " + list[i] + ", " + hidden + ") AS " + list[i]
-		}
-	}
-	return "SELECT " + strings.Join(list, ", ") + " FROM " + name, nil
+	return v.with(table, f.text, func(column string) string { return "IF(" + where + ", " + column + ", " + hidden + ")" })
 }
 
 // withPrivileges is a SELECT of information_schema.columns with what the account may do with the columns.
 func (v *Viewer) withPrivileges(f filter) (string, error) {
-	const table, told = "information_schema.columns", "PRIVILEGES"
+	return v.with("columns", "PRIVILEGES", func(column string) string {
+		return "IF(table_schema = 'information_schema', " + column + ", " + v.privilegesOf(f) + ")"
+	})
+}
+
+// with is a SELECT of a table of information_schema with another expression in the place of one column.
+func (v *Viewer) with(table, name string, instead func(column string) string) (string, error) {
+	table = "information_schema." + table
 	columns, err := v.Columns(table)
 	if err != nil {
 		return "", err
@@ -298,8 +293,8 @@ func (v *Viewer) withPrivileges(f filter) (string, error) {
 	list := make([]string, len(columns))
 	for i := range columns {
 		list[i] = sqltypes.QuoteName(columns[i].Name)
-		if strings.EqualFold(columns[i].Name, told) {
-			list[i] = "IF(table_schema = 'information_schema', " + list[i] + ", " + v.privilegesOf(f) + ") AS " + list[i]
+		if strings.EqualFold(columns[i].Name, name) {
+			list[i] = instead(list[i]) + " AS " + list[i]
 		}
 	}
 	return "SELECT " + strings.Join(list, ", ") + " FROM " + table, nil

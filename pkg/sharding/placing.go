@@ -113,14 +113,17 @@ func (p *placing) otherEngine() bool {
 // staysWhole reports whether the table has no key that tells its rows apart, and something that the hidden key does not serve: an AUTO_INCREMENT
 // column, for servers number one column, or a UNIQUE key that can have no global index.
 func (p *placing) staysWhole() bool {
-	if !p.def.Keyless() {
+	switch {
+	case !p.def.Keyless():
 		return false
+	case p.def.Auto >= 0:
+		return true
 	}
 	keyed := *p.def.Table
 	keyed.Kind = catalog.Sharded
 	keyed.Distribution = []int{len(keyed.Columns)}
 	keyed.Columns = append(slices.Clone(keyed.Columns), catalog.Column{Name: catalog.HiddenKey, DataType: "bigint", ColumnType: "bigint unsigned", Unsigned: true})
-	return p.def.Auto >= 0 || slices.ContainsFunc(keyed.Unique, func(x catalog.Index) bool { return indexable(&keyed, x, p.snap.Flavor) != nil })
+	return slices.ContainsFunc(keyed.Unique, func(x catalog.Index) bool { return indexable(&keyed, x, p.snap.Flavor) != nil })
 }
 
 // old returns the entry this one follows from, or nil.
