@@ -101,10 +101,11 @@ func TestChaos(t *testing.T) {
 	c := cluster.Start(t, cluster.Groups(2), cluster.Tune(func(cfg *server.Config) { cfg.Roles = []server.Role{server.RoleProxy} }))
 	s := &storm{machine: &machine{Cluster: c, t: t, store: store(t, c)}, book: newTally(), atlas: atlas{reached: map[string]int{}}}
 	ctx, cancel := context.WithCancel(t.Context())
-	var procs, clients errgroup.Group
+	var procs, clients, blows errgroup.Group
 	defer func() {
 		cancel()
 		_ = clients.Wait()
+		_ = blows.Wait()
 		require.NoError(t, procs.Wait())
 	}()
 	working, end := context.WithCancel(ctx)
@@ -140,8 +141,8 @@ func TestChaos(t *testing.T) {
 		clients.Go(func() error { return s.book.client(working, addrs[i%len(addrs)]) })
 	}
 	clients.Go(func() error { return s.book.counter(working, db) })
-	procs.Go(func() error { return s.strike(s.striking) })
-	procs.Go(func() error { return s.crashServers(s.striking) })
+	blows.Go(func() error { return s.strike(s.striking) })
+	blows.Go(func() error { return s.crashServers(s.striking) })
 	began := time.Now()
 	ended := map[reorg.Outcome]int{}
 	s.add(1)
@@ -163,6 +164,7 @@ func TestChaos(t *testing.T) {
 	calm()
 	end()
 	require.NoError(t, clients.Wait())
+	require.NoError(t, blows.Wait()) // all servers are up
 	done := s.book.done.Load()
 	rate := float64(done) / took.Seconds()
 	t.Logf("%s: reorganisations that ended: %v", took.Round(time.Second), ended)
