@@ -82,7 +82,7 @@ func (s *Session) kill(id uint64, query bool) error {
 	}
 	err := s.cfg.Registry.Kill(uint32(id), query, onlyUser)
 	if sqlerr.HasCode(err, sqlerr.UnknownThread) && s.cfg.Peers != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), peerTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), peerTimeout+killTimeout) // for as long as it waits for its servers
 		defer cancel()
 		err = s.cfg.Peers.Kill(ctx, uint32(id), query, onlyUser)
 	}
