@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"regexp"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -33,11 +34,17 @@ type Name struct {
 // As is the edit by which the statement is about another object.
 func (n Name) As(o Object) Edit { return Edit{start: n.start, end: n.end, with: o.SQL()} }
 
-// SplitNames reads a list of names that are separated by commas, quoted or not.
+// listedName is a name in a list, quoted or not, with what stands around it.
+var listedName = regexp.MustCompile("\\s*(?:`(?:[^`]|``)+`|[^,]+)")
+
+// SplitNames reads a list of names that are separated by commas, quoted as in statements or not.
 func SplitNames(list string) []string {
 	var out []string
-	for _, n := range strings.Split(list, ",") {
-		if n = strings.Trim(strings.TrimSpace(n), "`"); n != "" {
+	for _, n := range listedName.FindAllString(list, -1) {
+		if n = strings.TrimSpace(n); strings.HasPrefix(n, "`") && strings.HasSuffix(n, "`") && len(n) > 2 {
+			n = strings.ReplaceAll(n[1:len(n)-1], "``", "`")
+		}
+		if n != "" {
 			out = append(out, n)
 		}
 	}

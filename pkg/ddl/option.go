@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,18 +13,14 @@ func HasMode(modes, mode string) bool {
 	})
 }
 
+// optionWord is a word of a comment that speaks to Skarv. Names in its value may be quoted, and have anything in them then.
+var optionWord = regexp.MustCompile("(?:^|[ ;\n\t])skarv:((?:`(?:[^`]|``)*`|[^ ;\n\t])*)")
+
 // Option looks for skarv:NAME or skarv:NAME=VALUE in the comment of a table or database.
 func Option(comment, name string) (value string, ok bool) {
-	for _, f := range strings.FieldsFunc(comment, func(r rune) bool { return r == ' ' || r == ';' || r == '\n' || r == '\t' }) {
-		rest, found := strings.CutPrefix(f, "skarv:"+name)
-		if !found {
-			continue
-		}
-		if rest == "" {
-			return "", true
-		}
-		if v, found := strings.CutPrefix(rest, "="); found {
-			return v, true
+	for _, m := range optionWord.FindAllStringSubmatch(comment, -1) {
+		if word, value, _ := strings.Cut(m[1], "="); word == name {
+			return value, true
 		}
 	}
 	return "", false

@@ -129,6 +129,24 @@ func TestCollate(t *testing.T) {
 	}
 }
 
+func TestOption(t *testing.T) {
+	for comment, want := range map[string][]string{
+		"skarv:key=a":      {"a"},
+		"x skarv:key=a, b": {"a"},
+		"it's `odd skarv:key=`a b`,c;skarv:single":     {"a b", "c"},
+		"skarv:key=`a``b`,`c,d` skarv:key=e":           {"a`b", "c,d"},
+		"skarv:single\nskarv:key=`a":                   {"`a"},
+		"skarv:keys=a noskarv:key=b skarv:key skarv:x": nil,
+	} {
+		value, _ := Option(comment, "key")
+		require.Equal(t, want, SplitNames(value), comment)
+	}
+	_, ok := Option("`a skarv:single", "single")
+	require.True(t, ok)
+	_, ok = Option("`a skarv:single=", "reference")
+	require.False(t, ok)
+}
+
 func FuzzParseDDL(f *testing.F) {
 	for _, s := range []string{
 		"CREATE TABLE t (a INT) PARTITION BY KEY (a)", "RENAME TABLE a TO b", "ALTER TABLE `t RENAME", "CREATE DEFINER=", "DROP TABLE a.", "/*!50000",

@@ -355,7 +355,7 @@ func keyWord(t *catalog.Table) string {
 	return "skarv:key=" + strings.ReplaceAll(strings.Join(t.QuotedColumns(t.Distribution, ""), ","), "'", "''")
 }
 
-var keyInComment = regexp.MustCompile(`skarv:key=(?:[^ ;'\t\n\\]|'')*`)
+var keyInComment = regexp.MustCompile("skarv:key=(?:`(?:[^`'\\\\]|``|'')*`|[^ ;'\t\n\\\\]|'')*")
 
 // withKey makes the comment in the options of a table name the distribution key that it has: a column may have got another name since, or a primary key have
 // come.

@@ -88,6 +88,8 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 		t.Group = p.snap.Groups[0].ID
 		if old != nil && old.Kind == catalog.Single {
 			t.Group = old.Group
+		} else if parent := p.withSingle(t); parent != nil {
+			t.Group = parent.Group
 		}
 	} else {
 		if keyless {
@@ -124,6 +126,22 @@ func (p *placing) staysWhole() bool {
 	keyed.Distribution = []int{len(keyed.Columns)}
 	keyed.Columns = append(slices.Clone(keyed.Columns), catalog.Column{Name: catalog.HiddenKey, DataType: "bigint", ColumnType: "bigint unsigned", Unsigned: true})
 	return slices.ContainsFunc(keyed.Unique, func(x catalog.Index) bool { return indexable(&keyed, x, p.snap.Flavor) != nil })
+}
+
+// withSingle is a single table to which t has a foreign key, nil if there is none or some of t's are to sharded tables: then t cannot be where its
+// parents are.
+func (p *placing) withSingle(t *catalog.Table) (single *catalog.Table) {
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		switch parent := p.table(t, fk.RefDB, fk.RefTable); {
+		case parent == nil || parent == t:
+		case parent.Kind == catalog.Sharded:
+			return nil
+		case parent.Kind == catalog.Single:
+			single = parent
+		}
+	}
+	return single
 }
 
 // old returns the entry this one follows from, or nil.
@@ -188,7 +206,7 @@ func (p *placing) kind(t *catalog.Table, old *catalog.Table) (key []string, err 
 		t.Kind = catalog.Single
 	default:
 		t.Kind, p.unsaid = catalog.Sharded, true
-		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.otherEngine() || p.staysWhole() {
+		if d := p.snap.Databases[t.Database]; d != nil && d.Single || p.otherEngine() || p.staysWhole() || p.from.MayStay && p.withSingle(t) != nil {
 			t.Kind = catalog.Single
 		}
 	}
@@ -392,9 +410,12 @@ func Colocated(flavor catalog.Flavor, child *catalog.Table, fk *catalog.ForeignK
 		return nil
 	}
 	refuse := func(why string) error {
+		how := fmt.Sprintf("distribute both tables by the referencing columns with PARTITION BY KEY, or make '%s' a reference table with COMMENT 'skarv:reference'", parent.Name)
+		if parent.Kind == catalog.Single && child.Kind == catalog.Sharded {
+			how = fmt.Sprintf("keep '%s' on one node group, too, with COMMENT 'skarv:single', or make '%s' a reference table with COMMENT 'skarv:reference'", child.Name, parent.Name)
+		}
 		return sqlerr.Unsupported(
-			fmt.Sprintf("FOREIGN KEY '%s' from table '%s' to '%s', whose rows live on other node groups, %s", fk.Name, child.Name, parent.Name, why),
-			fmt.Sprintf("distribute both tables by the referencing columns with PARTITION BY KEY, or make '%s' a reference table with COMMENT 'skarv:reference'", parent.Name))
+			fmt.Sprintf("FOREIGN KEY '%s' from table '%s' to '%s', whose rows live on other node groups, %s", fk.Name, child.Name, parent.Name, why), how)
 	}
 	if child.Kind != catalog.Sharded || parent.Kind != catalog.Sharded {
 		return refuse("one of them being no sharded table")

@@ -72,13 +72,34 @@ INSERT INTO doubled (id, v) VALUES (1, 1), (2, 2);
 INSERT INTO doubled (id, v) VALUES (3, 1);
 ALTER TABLE doubled ADD COLUMN w INT, ADD UNIQUE KEY (w, v);
 SELECT * FROM doubled ORDER BY id;
--- refused: foreign keys between spread tables and others are none
+-- A table that refers to one on one node group is there, too.
 CREATE TABLE held (id INT PRIMARY KEY, block INT, FOREIGN KEY (block) REFERENCES blocks (id));
+INSERT INTO held VALUES (1, 1), (2, 2), (3, NULL);
+INSERT INTO held VALUES (4, 7);
+CREATE TABLE held_on (held INT, n INT, FOREIGN KEY (held) REFERENCES held (id) ON DELETE CASCADE);
+INSERT INTO held_on VALUES (1, 1), (1, 2), (2, 1);
+DELETE FROM held WHERE id = 1;
+DELETE FROM blocks WHERE address = '10.0.1.1';
+SELECT * FROM held_on;
 CREATE TABLE keeper (id INT PRIMARY KEY);
+-- refused: it is to be spread
+CREATE TABLE held_spread (id INT PRIMARY KEY, block INT, FOREIGN KEY (block) REFERENCES blocks (id)) PARTITION BY KEY (id);
+-- refused: it refers to a table that is spread, too
+CREATE TABLE held_both (id INT PRIMARY KEY, block INT, keeper INT, FOREIGN KEY (block) REFERENCES blocks (id), FOREIGN KEY (keeper) REFERENCES keeper (id));
+-- refused: its rows are spread
+ALTER TABLE keeper ADD COLUMN block INT, ADD FOREIGN KEY (block) REFERENCES blocks (id);
 -- refused: it would have to be spread for its foreign key
 CREATE TABLE kept (id INT PRIMARY KEY, keeper INT, name VARCHAR(50), UNIQUE KEY (name(3)), FOREIGN KEY (keeper) REFERENCES keeper (id));
 -- refused: it is spread
 ALTER TABLE output ADD UNIQUE KEY (output(3));
 -- refused: it is to be spread
 CREATE TABLE blocks2 (id INT PRIMARY KEY, address VARCHAR(50), UNIQUE KEY (address(5))) PARTITION BY KEY (id);
-DROP TABLE keeper, blocks, doubled, begins, moments;
+DROP TABLE held_on, held, keeper, blocks, doubled, begins, moments;
+-- Names in a comment may be quoted.
+CREATE TABLE spaced (`my id` INT, `back``quote` INT, `a,b` INT, v INT, PRIMARY KEY (`my id`, `back``quote`, `a,b`)) COMMENT 'of ours skarv:key=`back``quote`,`my id` and `a,b` not';
+INSERT INTO spaced VALUES (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6);
+SELECT v FROM spaced WHERE `my id` = 2 AND `back``quote` = 3;
+SHOW CREATE TABLE spaced;
+ALTER TABLE spaced CHANGE `my id` `our id` INT;
+SHOW COLUMNS FROM spaced;
+DROP TABLE spaced;
