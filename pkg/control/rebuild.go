@@ -112,7 +112,7 @@ func (d *schemaChange) counter(ctx context.Context, s *schema.Server) (next uint
 	w := d.job.Work.Rebuild
 	old := d.snap.Table(w.Table.DB, w.Table.Name)
 	switch {
-	case !w.Places || w.SetsCounter:
+	case !w.Places || w.SetsCounter || w.Number != "":
 		return 0, nil
 	case old.Kind == catalog.Single:
 		def, err := schema.ReadDefinition(ctx, s, w.Table)

@@ -359,9 +359,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	after.Table.Database, after.Table.Name, after.Table.Triggers = r.DB, r.Name, triggersOver(old, after.Table)
 	schema.FixReferences(after.Table, o.DB)
 	p.renameReferences(old, after.Table)
-	if err := p.newCounter(before, after, old); err != nil {
-		return err
-	}
+	p.newCounter(before, after, old)
 	if err := p.keepsPlaces(old); err != nil {
 		return err
 	}
@@ -446,26 +444,17 @@ func (p *Planner) renameReferences(old, t *catalog.Table) {
 	}
 }
 
-// newCounter refuses to number existing rows: each server would do it for itself.
-func (p *Planner) newCounter(before, after *schema.Definition, old *catalog.Table) error {
-	if old.Kind == catalog.Single || after.Auto < 0 {
-		return nil
+// newCounter notes how rows are found that servers would number, each for itself, because their column becomes AUTO_INCREMENT.
+func (p *Planner) newCounter(before, after *schema.Definition, old *catalog.Table) {
+	if old.Kind == catalog.Single || after.Auto < 0 || before.Auto >= 0 {
+		return
 	}
-	name := after.Table.Columns[after.Auto].Name
-	anew := p.Statement.DroppedColumns()[strings.ToLower(name)]
-	if before.Auto >= 0 && !anew {
-		return nil
-	}
-	if anew || before.Table.Column(name) < 0 && !slices.ContainsFunc(mapValues(p.Statement.RenamedColumns()), func(v string) bool { return strings.EqualFold(v, name) }) {
-		return sqlerr.Unsupported("adding an AUTO_INCREMENT column to a table", "create a new table with that column and copy the rows with INSERT ... SELECT")
-	}
-	if from := p.came(before)[strings.ToLower(name)]; from != nil {
+	if from := p.came(before)[strings.ToLower(after.Table.Columns[after.Auto].Name)]; from != nil {
 		p.work.Unnumbered = fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM %s WHERE %[2]s IS NULL OR %[2]s = 0)", old.SQL(), sqltypes.QuoteName(from.Name))
 		if p.ZeroIsValue {
 			p.work.Unnumbered = fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM %s WHERE %s IS NULL)", old.SQL(), sqltypes.QuoteName(from.Name))
 		}
 	}
-	return nil
 }
 
 // keepsPlaces refuses to drop columns of the distribution key in order to add others of the same names.

@@ -66,6 +66,10 @@ func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definitio
 		kind = catalog.Single
 	case p.losesKey(old, after.Table):
 		kind = catalog.Sharded
+	case old.Kind != catalog.Single && p.numbers(before, after) && !after.Keyless():
+		if key, kept := p.keyKept(old); kept {
+			return old.Kind, key
+		}
 	}
 	if kind == old.Kind && (kind != catalog.Sharded || p.sameDistribution(old, after.Table, key)) {
 		return "", nil
@@ -83,6 +87,28 @@ func (p *Planner) losesKey(old, t *catalog.Table) bool {
 	return slices.ContainsFunc(old.Distribution, func(c int) bool {
 		return !slices.Contains(t.Primary, t.Column(calledNow(renamed, old.Columns[c].Name)))
 	})
+}
+
+// numbers reports whether the statement adds an AUTO_INCREMENT column, and so numbers all rows.
+func (p *Planner) numbers(before, after *schema.Definition) bool {
+	return after.Auto >= 0 && p.came(before)[strings.ToLower(after.Table.Columns[after.Auto].Name)] == nil
+}
+
+// keyKept is the distribution key of old behind the statement, empty for that of the primary key. kept is false if somebody has named a column of it that is
+// dropped.
+func (p *Planner) keyKept(old *catalog.Table) (key []string, kept bool) {
+	if old.HiddenKey {
+		return nil, true
+	}
+	dropped, renamed := p.Statement.DroppedColumns(), p.Statement.RenamedColumns()
+	for _, c := range old.Distribution {
+		name := old.Columns[c].Name
+		if dropped[strings.ToLower(name)] {
+			return nil, slices.Equal(old.Distribution, old.DefaultDistribution(p.Snap.Flavor))
+		}
+		key = append(key, calledNow(renamed, name))
+	}
+	return key, true
 }
 
 // sameDistribution reports whether key, which is empty for the default, is old's distribution key. t is what old becomes on the servers.
@@ -119,7 +145,7 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 		return err
 	}
 	to.Old, to.Renamed, to.Rebuilt, to.KeyGiven = &o.Object, p.Statement.RenamedColumns(), true, p.Statement.Partitioned
-	r := Refresh{Object: o.Object, NewID: b.unhides, TakeCounter: old.Kind == catalog.Single || w.SetsCounter, Origin: to}
+	r := Refresh{Object: o.Object, NewID: b.unhides, TakeCounter: old.Kind == catalog.Single || w.SetsCounter || w.Number != "", Origin: to}
 	after.Table.Database, after.Table.Name = o.DB, o.Name
 	after.Table.Triggers = triggersOver(old, after.Table)
 	schema.FixReferences(after.Table, o.DB)
@@ -202,9 +228,9 @@ func (b *rebuilding) columns(w *Rebuild) error {
 		from := came[strings.ToLower(c.Name)]
 		switch {
 		case c.Generated:
-		case from == nil && i == after.Auto && b.unhides:
+		case from == nil && i == after.Auto:
 		case from == nil:
-			if i == after.Auto || !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
+			if !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
 				return b.refuse("column '"+c.Name+"'", two)
 			}
 		case from.Generated || from.ColumnType != c.ColumnType || from.Charset != c.Charset || from.Collation != c.Collation:
@@ -213,14 +239,15 @@ func (b *rebuilding) columns(w *Rebuild) error {
 			w.Columns[from.Name] = c.Name
 		}
 	}
-	switch {
-	case !b.unhides && after.Auto >= 0 && (b.before.Auto < 0 || came[strings.ToLower(after.Table.Columns[after.Auto].Name)] != &b.before.Table.Columns[b.before.Auto]):
-		return b.refuse("AUTO_INCREMENT for column '"+after.Table.Columns[after.Auto].Name+"'", two)
-	case !b.unhides:
-		w.Counts = b.Statement.Partitioned
-	case after.Auto >= 0:
-		w.Number, w.ZeroIsValue = after.Table.Columns[after.Auto].Name, b.ZeroIsValue
-		w.Counts = came[strings.ToLower(w.Number)] != nil
+	w.Counts = !b.unhides && b.Statement.Partitioned
+	if after.Auto < 0 {
+		return nil
+	}
+	name := after.Table.Columns[after.Auto].Name
+	from := came[strings.ToLower(name)]
+	if b.before.Auto < 0 || from != &b.before.Table.Columns[b.before.Auto] {
+		w.Number, w.ZeroIsValue = name, b.ZeroIsValue
+		w.Counts = w.Counts || from != nil
 	}
 	return nil
 }

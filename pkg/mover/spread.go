@@ -7,13 +7,15 @@ import (
 	"strconv"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/merge"
 	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
 )
 
 // Spreading copies the rows of a table into another one, which is empty: each row to the node group where it belongs, by another distribution key or
 // because the table is of another kind. Nobody else may write to either table meanwhile.
 type Spreading struct {
-	// Where From has the hidden key, rows are read in its order, over all servers: that in which they were inserted, as far as there is one.
+	// Rows are read in the order of the key of From, over all servers.
 	From, To *catalog.Table
 	Servers  []Server // the primaries of all node groups
 	// Owner says whose a partition is.
@@ -86,6 +88,7 @@ type spreading struct {
 	sources  []*spreadSource
 	batches  map[placement.NodeGroupID]*spreadBatch
 	place    placer
+	order    []merge.Key
 	values   []int  // for each column of to that is written, where from has its value; -1: nowhere
 	written  []int  // positions in to.columns
 	next     uint64 // number
@@ -99,6 +102,9 @@ func (r *spreading) open(ctx context.Context) (err error) {
 		return err
 	}
 	if r.to, err = newTable(r.To, 0, flavor); err != nil {
+		return err
+	}
+	if err := r.orderBy(flavor); err != nil {
 		return err
 	}
 	r.row = make(row, len(r.to.columns))
@@ -145,6 +151,24 @@ func (r *spreading) open(ctx context.Context) (err error) {
 	return nil
 }
 
+// orderBy sets the order of rows of several servers. It is needed where rows get numbers.
+func (r *spreading) orderBy(flavor catalog.Flavor) error {
+	for _, i := range r.from.key {
+		k, ok := r.from.columns[i].order(flavor)
+		if !ok && r.Number != "" && r.From.Kind == catalog.Sharded {
+			return sqlerr.Unsupported(fmt.Sprintf("numbering the rows of table '%s', whose order over several node groups by column '%s' of its key is not known", r.From.Name, r.from.columns[i].raw),
+				"add the column without AUTO_INCREMENT, UPDATE the rows to numbers, and make it AUTO_INCREMENT then")
+		}
+		if !ok {
+			r.order = nil
+			return nil
+		}
+		k.Column = i
+		r.order = append(r.order, k)
+	}
+	return nil
+}
+
 // dialPatient is dial for a connection that may have nothing to do until all rows of other servers are copied. It holds no locks meanwhile.
 func dialPatient(ctx context.Context, server Server) (*conn, error) {
 	server.Conn.Init = append(slices.Clone(server.Conn.Init), "SET SESSION wait_timeout = "+strconv.Itoa(patient))
@@ -178,7 +202,7 @@ func (r *spreading) first(ctx context.Context) (*spreadSource, error) {
 		if err := s.fill(ctx); err != nil {
 			return nil, err
 		}
-		if len(s.rows) > 0 && (out == nil || s.at < out.at) {
+		if len(s.rows) > 0 && (out == nil || merge.Compare(r.order, s.rows[0], out.rows[0]) < 0) {
 			out = s
 		}
 	}
@@ -280,7 +304,6 @@ type spreadSource struct {
 	reader *copier
 	group  placement.NodeGroupID
 	rows   []row
-	at     uint64 // the hidden key of the first of them; 0 without
 	last   [][]byte
 	done   bool
 }
@@ -315,9 +338,6 @@ func (s *spreadSource) fill(ctx context.Context) error {
 				s.rows = append(s.rows, row)
 			}
 		}
-		if err := s.head(); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -326,14 +346,5 @@ func (s *spreadSource) fill(ctx context.Context) error {
 func (s *spreadSource) take() row {
 	out := s.rows[0]
 	s.rows = s.rows[1:]
-	_ = s.head() // fill has read the keys of all as numbers
 	return out
-}
-
-// head sets at.
-func (s *spreadSource) head() (err error) {
-	if len(s.rows) > 0 && s.r.From.HiddenKey {
-		s.at, err = strconv.ParseUint(string(s.rows[0][s.r.from.key[0]]), 10, 64)
-	}
-	return err
 }

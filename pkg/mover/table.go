@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
 	"skarv/pkg/jsondoc"
+	"skarv/pkg/merge"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqltypes"
 )
@@ -38,6 +39,7 @@ type column struct {
 	collate string
 	latin1  bool
 	year    bool
+	class   merge.Class   // of what is temporal
 	kind    sqltypes.Kind // as a part of the distribution key
 	reads   string        // the expression that SELECT reads it by; see binlog.Row
 }
@@ -151,8 +153,10 @@ func newColumn(c *catalog.Column, flavor catalog.Flavor) (column, error) {
 	case "bit", "enum", "set":
 		m.form, m.kind, m.reads = number, sqltypes.Int, "CAST("+m.name+" AS UNSIGNED)"
 	case "year":
-		m.form, m.kind, m.year = temporal, sqltypes.Int, true
-	case "date", "time", "datetime", "timestamp":
+		m.form, m.kind, m.year, m.class = temporal, sqltypes.Int, true, merge.Year
+	case "time":
+		m.form, m.kind, m.class = temporal, sqltypes.String, merge.Time
+	case "date", "datetime", "timestamp":
 		m.form, m.kind = temporal, sqltypes.String
 	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":
 		m.form, m.kind, m.charset, m.collate = text, sqltypes.String, c.Charset, c.Collation
@@ -196,6 +200,27 @@ func (t *table) describe(r row) string {
 		parts = append(parts, c.raw+"="+string(c.appendKey(nil, r[i])))
 	}
 	return strings.Join(parts, " AND ")
+}
+
+// order is how servers sort values of the column, as rows have them. ok is false where it is not known.
+func (c *column) order(flavor catalog.Flavor) (key merge.Key, ok bool) {
+	switch c.form {
+	case number:
+		return merge.Key{Class: merge.Number}, true
+	case float:
+		return merge.Key{Class: merge.Float}, true
+	case temporal:
+		return merge.Key{Class: c.class}, true
+	case blob:
+		return merge.Key{Class: merge.Bytes}, true
+	case text:
+		collation, err := sqltypes.LookupCollation(c.collate, flavor == catalog.MariaDB)
+		if err != nil || c.latin1 {
+			return key, false
+		}
+		return merge.Key{Class: merge.Collate, Compare: collation.CompareFunc()}, true
+	}
+	return key, false
 }
 
 // appendValue appends a value to be stored in the column.

@@ -28,7 +28,6 @@ ALTER TABLE many MODIFY n BIGINT;
 -- A column that is dropped and made anew has no old values, which says where rows lie and what number they get.
 CREATE TABLE counted (i INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY);
 INSERT INTO counted VALUES (NULL), (NULL), (NULL), (NULL), (NULL);
--- refused: each server would number its rows for itself
 ALTER TABLE counted DROP i, ADD i INT UNSIGNED NOT NULL AUTO_INCREMENT, DROP PRIMARY KEY, ADD PRIMARY KEY (i);
 SELECT * FROM counted ORDER BY i;
 -- refused: rows lie where the old values say
