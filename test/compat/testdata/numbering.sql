@@ -2,7 +2,7 @@
 CREATE TABLE nw_int (k INT PRIMARY KEY, n VARCHAR(20));
 INSERT INTO nw_int VALUES (5, 'a'), (-3, 'b'), (12, 'c'), (7, 'd'), (100, 'e'), (8, 'f');
 ALTER TABLE nw_int ADD COLUMN id BIGINT AUTO_INCREMENT UNIQUE;
-SHOW CREATE TABLE nw_int;
+SHOW COLUMNS FROM nw_int;
 SELECT * FROM nw_int ORDER BY k;
 INSERT INTO nw_int (k, n) VALUES (1, 'g');
 SELECT LAST_INSERT_ID();
@@ -10,7 +10,7 @@ INSERT INTO nw_int VALUES (2, 'h', 3);
 SELECT k FROM nw_int WHERE id = 4;
 -- in the place of the primary key
 ALTER TABLE nw_int DROP COLUMN id, DROP PRIMARY KEY, ADD COLUMN num INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY FIRST;
-SHOW CREATE TABLE nw_int;
+SHOW COLUMNS FROM nw_int;
 SELECT * FROM nw_int ORDER BY k;
 INSERT INTO nw_int (k) VALUES (40);
 SELECT num FROM nw_int WHERE k = 40;
@@ -50,7 +50,7 @@ SELECT * FROM nw_ref ORDER BY k;
 CREATE TABLE nw_line (cust INT, day DATE, n INT, y INT GENERATED ALWAYS AS (YEAR(day) * 2) STORED, PRIMARY KEY (day, cust), FOREIGN KEY (n) REFERENCES nw_int (num)) COMMENT 'skarv:key=cust';
 INSERT INTO nw_line (cust, day, n) VALUES (1, '2024-01-02', 1), (2, '2024-01-01', 2), (1, '2024-01-01', 3), (3, '2024-01-03', 2);
 ALTER TABLE nw_line ADD id INT NOT NULL AUTO_INCREMENT FIRST, DROP PRIMARY KEY, ADD PRIMARY KEY (id, cust);
-SHOW CREATE TABLE nw_line;
+SHOW COLUMNS FROM nw_line;
 SELECT * FROM nw_line ORDER BY id;
 INSERT INTO nw_line (cust, day, n) VALUES (4, '2024-01-02', 99);
 ALTER TABLE nw_line DROP id, ADD id INT NOT NULL AUTO_INCREMENT FIRST, DROP PRIMARY KEY, ADD PRIMARY KEY (cust, id), ADD KEY (id);
