@@ -118,8 +118,8 @@ func (s *Session) settle(st *prepared) (changed bool, err error) {
 				continue
 			}
 			n := exactNumber(p.Value(i).Raw)
-			switch wide := n != nil && backend.KindOf(now.Type) == backend.KindInt && !digitsOnly(p.Value(i).Raw, now.Unsigned); {
-			case wide:
+			switch {
+			case n != nil && widens(now, p.Value(i).Raw):
 				now = wire.ParamType{Type: sqltypes.TypeNewDecimal}
 				fallthrough
 			case t.anew:
@@ -198,6 +198,14 @@ func otherType() error {
 		"use a statement that is prepared anew: MySQL makes the value one of that type")
 }
 
+// widens reports whether text, which is a number, makes a server ask for a DECIMAL where it has asked for type now.
+func widens(now wire.ParamType, text []byte) bool {
+	if now.Type == sqltypes.TypeYear && bytes.ContainsAny(text, ".eE") {
+		return false // it warns of all behind the integer, and goes on to ask for a YEAR
+	}
+	return backend.KindOf(now.Type) == backend.KindInt && !digitsOnly(text, now.Unsigned)
+}
+
 // convertParameter makes the value of parameter i, which is n if it is an exact number, one of type to, if nothing can tell the two apart
 // but the type.
 func convertParameter(p *wire.Params, i int, n *big.Rat, to wire.ParamType) bool {
@@ -207,7 +215,7 @@ func convertParameter(p *wire.Params, i int, n *big.Rat, to wire.ParamType) bool
 	given, raw := backend.KindOf(p.Given(i).Type), p.Value(i).Raw
 	switch backend.KindOf(to.Type) {
 	case backend.KindInt:
-		if !digitsOnly(raw, to.Unsigned) {
+		if !digitsOnly(raw, to.Unsigned) || to.Type == sqltypes.TypeYear && n.Sign() == 0 { // the year '0' is 2000
 			return false
 		}
 		p.SetInt(i, n.Num().Uint64(), to.Unsigned)
