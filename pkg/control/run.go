@@ -247,21 +247,36 @@ func (d *schemaChange) plan(ctx context.Context) error {
 		return sqlerr.Unsupported(fmt.Sprintf("changing more than %d tables in one statement", maxObjects), "use several statements")
 	}
 	w.First = d.snap.Groups[first].ID
-	w.Digests = map[placement.NodeGroupID]string{}
-	for i, s := range d.servers {
-		texts, err := d.texts(ctx, s, w)
-		if err != nil {
-			return err
-		}
-		w.Digests[d.snap.Groups[i].ID] = digest(texts)
-		if w.Marker != "" {
-			if _, err := s.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (a INT PRIMARY KEY)", sqltypes.QuoteIn(catalog.OwnDB, w.Marker))); err != nil {
-				return err
-			}
-		}
+	if err := d.note(ctx, w); err != nil {
+		return err
 	}
 	d.job.Work = w
 	return nil
+}
+
+// note notes what tells later whether the step of w has run on a group.
+func (d *schemaChange) note(ctx context.Context, w *migration.Work) error {
+	digests := make([]string, len(d.servers))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, s := range d.servers {
+		g.Go(func() error {
+			texts, err := d.texts(ctx, s, w)
+			if err != nil {
+				return err
+			}
+			digests[i] = digest(texts)
+			if w.Marker != "" {
+				_, err = s.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (a INT PRIMARY KEY)", sqltypes.QuoteIn(catalog.OwnDB, w.Marker)))
+			}
+			return err
+		})
+	}
+	err := g.Wait()
+	w.Digests = map[placement.NodeGroupID]string{}
+	for i, group := range d.snap.Groups {
+		w.Digests[group.ID] = digests[i]
+	}
+	return err
 }
 
 // settings brings all connections into the state the statement is to be run in.
@@ -490,7 +505,7 @@ func (d *schemaChange) sumUp() {
 	for i := range d.others.affected {
 		result.Affected += d.others.affected[i]
 		for _, w := range d.others.warnings[i] {
-			if strings.Contains(w.Message, " at row ") && len(result.Warnings) < schema.MaxWarnings {
+			if strings.Contains(w.Message, " at row ") && !strings.HasSuffix(w.Message, " at row 0") && len(result.Warnings) < schema.MaxWarnings {
 				result.Warnings = append(result.Warnings, w)
 			}
 		}
@@ -558,7 +573,7 @@ func (d *schemaChange) runOn(ctx context.Context, i int, first, asClient bool, s
 				continue
 			}
 		}
-		if !d.job.Work.Step.Repeat {
+		if !d.job.Work.Step.Repeat && (d.resumed || attempt > 0) {
 			ran, err := d.ran(ctx, i)
 			if err == nil && ran {
 				return nil

@@ -198,16 +198,19 @@ func (p *Planner) createTable(ctx context.Context) error {
 // placeNew finds out what the table of a CREATE TABLE in the database in will be, and how the statement is to be edited that it is: with the hidden key, if
 // no key tells its rows apart.
 func (p *Planner) placeNew(ctx context.Context, o ddl.Name, in *catalog.Database, from sharding.Origin) (*catalog.Table, []ddl.Edit, error) {
-	place := func(edits []ddl.Edit) (def *schema.Definition, t *catalog.Table, needsKey bool, err error) {
-		if def, err = p.tryCreate(ctx, o, in, edits); err != nil {
-			return nil, nil, false, err
+	try := func(edits ...ddl.Edit) (*schema.Definition, error) {
+		def, err := p.tryCreate(ctx, o, in, edits)
+		if err == nil {
+			def.Table.Database, def.Table.Name = o.DB, o.Name
+			schema.FixReferences(def.Table, o.DB)
 		}
-		def.Table.Database, def.Table.Name = o.DB, o.Name
-		schema.FixReferences(def.Table, o.DB)
-		t, needsKey, err = sharding.Place(p.Snap, def, from)
-		return def, t, needsKey, err
+		return def, err
 	}
-	def, t, needsKey, err := place(nil)
+	def, err := try()
+	if err != nil {
+		return nil, nil, err
+	}
+	t, needsKey, err := sharding.Place(p.Snap, def, from)
 	if err != nil || !needsKey {
 		return t, nil, err
 	}
@@ -221,9 +224,15 @@ func (p *Planner) placeNew(ctx context.Context, o ddl.Name, in *catalog.Database
 	if !ok {
 		return nil, nil, sqlerr.Unsupported("this form of CREATE TABLE without a primary key", "add a primary key")
 	}
-	edits := []ddl.Edit{e}
-	_, t, _, err = place(edits)
-	return t, edits, err
+	if p.Statement.OrReplace { // a server that refuses it with that key has dropped the old table by then
+		if def, err = try(e); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		def.AddHiddenKey()
+	}
+	t, _, err = sharding.Place(p.Snap, def, from)
+	return t, []ddl.Edit{e}, err
 }
 
 // roomForKey refuses a table that has as many keys as servers allow, and none of them tells its rows apart.
@@ -249,7 +258,7 @@ func hiddenKeyText(flavor catalog.Flavor) string {
 func (p *Planner) tryCreate(ctx context.Context, o ddl.Name, in *catalog.Database, with []ddl.Edit) (*schema.Definition, error) {
 	trial := schema.Trial(p.Job, "")
 	drop := "DROP TABLE IF EXISTS " + trial.SQL()
-	if _, err := p.Trial.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
+	if _, err := p.Trial.Exec(ctx, "SET @skarv_checks = @@foreign_key_checks, SESSION foreign_key_checks = 0"); err != nil {
 		return nil, err
 	}
 	edits := append(slices.Clone(with), o.As(trial))
@@ -257,7 +266,7 @@ func (p *Planner) tryCreate(ctx context.Context, o ddl.Name, in *catalog.Databas
 		edits = append(edits, e)
 	}
 	err := p.Trial.Try(ctx, p.Job, p.Statement.Rewrite(edits...))
-	if e := p.Trial.Use(ctx, p.Session); e != nil { // foreign_key_checks as the client has it
+	if _, e := p.Trial.Exec(ctx, "SET SESSION foreign_key_checks = @skarv_checks"); e != nil {
 		return nil, e
 	}
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -156,6 +157,11 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 	if needsKey {
 		return b.refuse("no primary key", "add one in the same statement")
 	}
+	if t.Kind == catalog.Sharded {
+		if name := b.unplaced(w, t); name != "" {
+			return b.refuse("column '"+name+"'", two)
+		}
+	}
 	for _, moved := range []*catalog.Table{old, t} {
 		if err := mover.Movable(moved, p.Snap.Flavor); err != nil {
 			return b.refuse(err.Error(), "create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
@@ -239,7 +245,7 @@ func (b *rebuilding) columns(w *Rebuild) error {
 			w.Columns[from.Name] = c.Name
 		}
 	}
-	w.Counts = !b.unhides && b.Statement.Partitioned
+	w.Counts = !b.unhides && b.Statement.Partitioned || b.Statement.Mentions("COPY")
 	if after.Auto < 0 {
 		return nil
 	}
@@ -250,6 +256,17 @@ func (b *rebuilding) columns(w *Rebuild) error {
 		w.Counts = w.Counts || from != nil
 	}
 	return nil
+}
+
+// unplaced is a column of the distribution key of t that has no values to place rows by, "" for none.
+func (b *rebuilding) unplaced(w *Rebuild, t *catalog.Table) string {
+	given := slices.Collect(maps.Values(w.Columns))
+	for _, c := range t.Distribution {
+		if name := t.Columns[c].Name; name != w.Number && !slices.Contains(given, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // usedOnServer refuses to place the rows of a single table elsewhere that something uses which its server runs by itself, for it sees the rows there only:

@@ -72,17 +72,19 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 		d.Table.ViewText = text
 		return d, err
 	}
-	if err := d.readKeys(ctx, s); err != nil {
-		return nil, err
-	}
-	if err := d.readChecks(ctx, s); err != nil {
-		return nil, err
+	for _, part := range []struct {
+		in   string // what the table's text has if there is any
+		read func(context.Context, *Server) error
+	}{{"KEY", d.readKeys}, {"CHECK (", d.readChecks}, {"", d.readTriggers}, {"FOREIGN KEY (", d.readForeignKeys}} {
+		if !strings.Contains(create, part.in) {
+			continue
+		}
+		if err := part.read(ctx, s); err != nil {
+			return nil, err
+		}
 	}
 	d.Table.Checks = len(d.Checks) > 0
-	if err := d.readTriggers(ctx, s); err != nil {
-		return nil, err
-	}
-	return d, d.readForeignKeys(ctx, s)
+	return d, nil
 }
 
 // introducer is a string with a character set of its own in the text of a view. It may see more than there are.
@@ -384,6 +386,15 @@ func (d *Definition) Keyless() bool {
 		}
 	}
 	return true
+}
+
+// AddHiddenKey makes of a table whose rows no key tells apart what it will be with the hidden key behind its columns.
+func (d *Definition) AddHiddenKey() {
+	d.Table.Primary = []int{len(d.Table.Columns)}
+	d.Table.Columns = append(slices.Clone(d.Table.Columns), catalog.Column{
+		Name: catalog.HiddenKey, DataType: "bigint", ColumnType: "bigint unsigned", Type: protocolType("bigint"), Unsigned: true, Invisible: true,
+	})
+	d.Full["PRIMARY"], d.Unique["PRIMARY"] = d.Table.Primary, true
 }
 
 // protocolType is how values of a type come in results.

@@ -39,21 +39,22 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 	if charset == "" {
 		charset = "utf8mb4"
 	}
-	// What is read back is kept in UTF-8.
-	set := []string{"SET NAMES " + sqltypes.Literal(charset), "SET SESSION character_set_results = utf8mb4", "SET SESSION sql_mode = " + sqltypes.Literal(as.SQLMode)}
-	set = append(set, "SET SESSION foreign_key_checks = 1") // trials switch it off
+	// What is read back is kept in UTF-8. Trials switch foreign_key_checks off.
+	set := []string{"SET NAMES " + sqltypes.Literal(charset) + ", SESSION character_set_results = utf8mb4, SESSION sql_mode = " + sqltypes.Literal(as.SQLMode) +
+		", SESSION foreign_key_checks = 1"}
 	set = append(set, as.Set...)
-	set = append(set, fmt.Sprintf("SET SESSION lock_wait_timeout = %d, SESSION wait_timeout = %d", LockWaitSeconds, idleSeconds))
+	last := fmt.Sprintf("SET SESSION lock_wait_timeout = %d, SESSION wait_timeout = %d", LockWaitSeconds, idleSeconds)
 	if s.node.Flavor == catalog.MySQL {
-		set = append(set, "SET SESSION information_schema_stats_expiry = 0")
+		last += ", SESSION information_schema_stats_expiry = 0"
 		_, err := s.Exec(ctx, "SET SESSION sql_generate_invisible_primary_key = OFF")
 		if err != nil && !sqlerr.HasCode(err, sqlerr.UnknownSystemVariable) { // new in 8.0.30
 			return err
 		}
 	}
 	if collation != "" { // It need not be one of the client's character set. Last, for servers read no time zone in UCS-2.
-		set = append(set, "SET SESSION collation_connection = "+sqltypes.Literal(collation))
+		last += ", SESSION collation_connection = " + sqltypes.Literal(collation)
 	}
+	set = append(set, last)
 	for _, q := range set {
 		if _, err := s.Exec(ctx, q); err != nil {
 			return err
