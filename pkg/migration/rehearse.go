@@ -46,7 +46,7 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 		case from == nil:
 			risky = risky || !c.Nullable && !c.HasDefault && c.Type.IsTemporal() // a server may refuse 0000-00-00
 		default:
-			r.Filled = r.Filled || from.DataType != c.DataType && !holdsAll(from, c) // such as '5' for a BIT(4), which an INSERT refuses
+			r.Filled = r.Filled || from.DataType != c.DataType && !holdsAll(from, c)                  // such as '5' for a BIT(4), which an INSERT refuses
 			risky = risky || !holdsAll(from, c) || len(after.Checks) > 0 && from.Default != c.Default // a CHECK may read DEFAULT(c)
 			r.Into, r.From = append(r.Into, sqltypes.QuoteName(c.Name)), append(r.From, sqltypes.QuoteName(from.Name))
 		}
