@@ -203,7 +203,7 @@ func (b *build) syntaxError(w *sqlparse.Words) error {
 	if !w.End() {
 		near = string(sql[w.Ahead().Start:])
 	}
-	line := 1 + strings.Count(string(sql[:len(sql)-len(near)]), "\n")
+	line := sqlparse.Line(sql, len(sql)-len(near))
 	if len(near) > 80 {
 		near = near[:80]
 	}
@@ -219,11 +219,11 @@ func (b *build) syntaxErrorAtStart() error {
 
 func (b *build) use(w *sqlparse.Words) error {
 	w.Take("USE")
-	b.plan.Kind = plan.Use
 	name, ok := w.Name()
 	if !ok || !w.End() {
 		return b.syntaxError(w)
 	}
+	b.plan.Kind = plan.Use
 	if b.snap.LowerCaseTableNames != 0 {
 		name = strings.ToLower(name)
 	}

@@ -115,12 +115,15 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	if p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) && p.Name == s.db && s.snap.Databases[s.db] == nil {
-		s.db = ""
-	}
-	s.followDB()
 	s.warnings = append(s.warnings[:0], r.Warnings...)
 	ok := wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(s.warnings))}
+	if p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) {
+		ok.Status = wire.StatusDBDropped // clients ask which database they are in now
+		if p.Name == s.db && s.snap.Databases[s.db] == nil {
+			s.db = ""
+		}
+	}
+	s.followDB()
 	if s.tellsRecords(p) {
 		ok.Info = recordsInfo(r.Affected, ok.Warnings)
 	}

@@ -698,7 +698,7 @@ func (s *Session) status() wire.Status {
 
 // ok answers with an OK packet that has the session's status.
 func (s *Session) ok(ok wire.OK) error {
-	ok.Status = s.status()
+	ok.Status = s.status() | ok.Status&wire.StatusDBDropped
 	s.rowCount = int64(ok.AffectedRows)
 	if len(s.warnings) > 0 {
 		s.warnings = s.warnings[:min(len(s.warnings), s.maxWarnings())]

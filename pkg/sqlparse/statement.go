@@ -189,12 +189,6 @@ func (s *Statement) Scan(sql []byte, mode Mode) error {
 // SyntaxError is the error the server gives for a statement it cannot read from offset at on.
 func (s *Statement) SyntaxError(at int) error {
 	const shown = 80 // bytes of the statement the server shows
-	line := 1
-	for _, c := range s.sql[:at] {
-		if c == '\n' {
-			line++
-		}
-	}
 	server := "MySQL"
 	if s.dialect.mariadb {
 		server = "MariaDB"
@@ -204,7 +198,13 @@ func (s *Statement) SyntaxError(at int) error {
 		near = near[:shown]
 	}
 	return sqlerr.ParseError.New("check the manual that corresponds to your " + server +
-		" server version for the right syntax to use near '" + string(near) + "' at line " + itoa(line))
+		" server version for the right syntax to use near '" + string(near) + "' at line " + itoa(Line(s.sql, at)))
+}
+
+// Line is the line that offset at of a statement is on, as servers count: they take white space in front away first.
+func Line(sql []byte, at int) int {
+	front := len(sql) - len(bytes.TrimLeft(sql, " \t\n\v\f\r"))
+	return 1 + bytes.Count(sql[min(front, at):at], []byte{'\n'})
 }
 
 // SQL returns the text of the statement without what follows its `;`, and without a comment to the end of the line before that:

@@ -560,6 +560,18 @@ func TestSeveralStatementsBehindReset(t *testing.T) {
 	}
 }
 
+// Lines of a syntax error are counted behind the white space in front of a statement, also of one behind another.
+func TestLinesOfSyntaxErrorsAsOneServer(t *testing.T) {
+	for _, caps := range []wire.Capability{0, wire.CapMultiStatements} {
+		one, r := besideServer(t, caps)
+		for _, sql := range []string{"\n\nSELECT 1 FROM FROM", " \n;\nSELECT 1\nFROM FROM", "\n\t\nSELECT 1;\n\nSELECT\n 2 FROM FROM", "\nCALL\n 'a", "\nPREPARE\nFROM", "\n\nUSE\n1", "USE d x"} {
+			_, want := one.command(wire.ComQuery, []byte(sql))
+			_, got := r.command(wire.ComQuery, []byte(sql))
+			require.Equal(t, string(want), string(got), "%q", sql)
+		}
+	}
+}
+
 // What writes is not prepared in a transaction that may not, and in one that may also where the session's others may not.
 func TestPrepareReadOnlyAsOneServer(t *testing.T) {
 	one, r := besideServer(t, 0)
