@@ -68,6 +68,10 @@ func (r *Runner) runChangeRows(p *plan.Plan, n *plan.ChangeRows, snap *catalog.S
 
 // readChanging reads the rows with their locks and finds where each belongs.
 func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error) {
+	if slices.ContainsFunc(n.Bits, w.isString) {
+		return nil, sqlerr.Unsupported("changing keys of table '"+n.Table.Name+"', or what UNIQUE keys without the distribution key hold, where a BIT column equals a string",
+			"write a number, or b'...'")
+	}
 	groups, err := w.route(&n.Read.Target)
 	if err != nil {
 		return nil, err
@@ -87,7 +91,7 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 			}
 			warned, err := w.warningsOf(s)
 			if err == nil && !w.Lenient && !n.Ignore {
-				err = StrictError(warned, w.snap.Flavor, n.Delete || n.NewKey != nil)
+				err = StrictError(warned, w.snap.Flavor, n.Finds)
 			}
 			if err != nil {
 				w.failed = g
@@ -125,6 +129,20 @@ func (w *rowWriter) readChanging(n *plan.ChangeRows) (out []changing, err error)
 		w.turns, err = w.newTurns(n, keys, out)
 	}
 	return out, err
+}
+
+// isString reports whether o is a string, or a list with one.
+func (w *rowWriter) isString(o plan.Operand) bool {
+	if o.Arg < 0 || !w.args.IsList(o.Arg) {
+		v, ok := w.Router.operand(o, w.args)
+		return ok && v.Kind == sqltypes.String
+	}
+	for i := range w.args.NumElems(o.Arg) {
+		if v, ok := w.args.Elem(o.Arg, i); ok && v.Kind == sqltypes.String {
+			return true
+		}
+	}
+	return false
 }
 
 // destination is the group that a row belongs to once it has the new values of its key, and the key's text.

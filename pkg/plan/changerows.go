@@ -39,6 +39,11 @@ type ChangeRows struct {
 	OthersAssigned bool
 	// Set is the statement's text up to its WHERE.
 	Set Text
+	// Bits are what WHERE compares with BIT columns of indexes: servers look a string up by its bytes in a query, and take it for a number
+	// in a write.
+	Bits []Operand
+	// Finds: one MariaDB server finds all rows before it writes the first one.
+	Finds bool
 	// Ignore: a row that cannot be changed stays as it is.
 	Ignore bool
 	// Stay, when not nil, is why no row may move to another group.

@@ -20,6 +20,8 @@ type RowByRow struct {
 	Sets []int
 	// Query: INSERT ... SELECT.
 	Query bool
+	// Finds: one MariaDB server finds all rows of an UPDATE or DELETE before it writes the first one.
+	Finds bool
 	// Tables are all that the statement reads or writes: triggers may not write to them.
 	Tables []*catalog.Table
 }

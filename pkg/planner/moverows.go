@@ -269,9 +269,14 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 			return refuse("of a table with a primary key of type " + t.Columns[c].DataType)
 		}
 	}
-	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t), Indexes: indexes, Delete: m.del != nil, Own: own, Renew: moves && t.HasFulltext()}
+	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t), Indexes: indexes, Delete: m.del != nil, Own: own, Renew: moves && t.HasFulltext(), Finds: b.findsFirst(in)}
 	if own {
 		n.Stay = nil
+	}
+	for _, f := range in.usable {
+		if !f.b.ok() && f.a.inst == in && f.a.column().DataType == "bit" && indexed(t, f.a.col) {
+			n.Bits = append(n.Bits, f.op)
+		}
 	}
 	if n.Renew {
 		b.plan.Uses |= plan.MovesMatched
@@ -313,6 +318,12 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 		n.Set = set.done()
 	}
 	return n, nil
+}
+
+// indexed reports whether column c is in a key of t.
+func indexed(t *catalog.Table, c int) bool {
+	holds := func(k catalog.Index) bool { return slices.Contains(k.Columns, c) }
+	return slices.Contains(t.Primary, c) || slices.ContainsFunc(t.Unique, holds) || slices.ContainsFunc(t.Indexes, holds)
 }
 
 // selecting builds the SELECT of the rows that are changed.

@@ -138,7 +138,7 @@ func (b *build) modifyByRow(in *instance, event string) (bool, error) {
 	case ignore:
 		return false, b.refuseRows(t, "UPDATE IGNORE and DELETE IGNORE", "leave out IGNORE")
 	}
-	return b.byRow(t, &plan.RowByRow{Table: t, Event: event, Alias: in.name, Sets: sets})
+	return b.byRow(t, &plan.RowByRow{Table: t, Event: event, Alias: in.name, Sets: sets, Finds: b.findsFirst(in)})
 }
 
 // readsQuery reports whether there is a subquery in an expression.

@@ -73,6 +73,25 @@ func (s *selecting) orderBy() error {
 	return nil
 }
 
+// findsFirst reports whether one MariaDB server finds all rows of an UPDATE or DELETE before it writes the first one: where it deletes them, and where
+// it assigns the primary key, unless it reads one row by a unique key, all of whose columns WHERE gives.
+func (b *build) findsFirst(in *instance) bool {
+	m, t := b.mod, in.table
+	if m.del != nil {
+		return true
+	}
+	given := func(c int) bool {
+		_, ops := equals(colRef{in, c}, in.usable)
+		return slices.ContainsFunc(ops, func(f fact) bool { return !f.list })
+	}
+	byOne := func(k catalog.Index) bool {
+		return !k.Partial && !slices.ContainsFunc(k.Columns, func(c int) bool { return !given(c) })
+	}
+	keys := append(slices.Clone(t.Unique), catalog.Index{Columns: t.Primary})
+	return slices.ContainsFunc(t.Primary, func(c int) bool { return m.lastAssignment(b, in, c) >= 0 }) &&
+		!slices.ContainsFunc(keys, byOne)
+}
+
 func (m *modification) orderBy() sqlparser.OrderBy {
 	if m.update != nil {
 		return m.update.OrderBy

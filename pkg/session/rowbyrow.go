@@ -785,8 +785,7 @@ func (w *rowWrite) strictError() error {
 	for i, v := range s.warnings {
 		warned[i] = exec.Warned{Level: v.Level, Code: v.Code, Message: v.Message}
 	}
-	finds := w.kind == plan.Delete || w.kind == plan.Update && slices.ContainsFunc(w.n.Sets, func(c int) bool { return slices.Contains(w.t.Primary, c) })
-	return exec.StrictError(warned, s.snap.Flavor, finds)
+	return exec.StrictError(warned, s.snap.Flavor, w.n.Finds)
 }
 
 // behind looks at a row that was written, and runs the triggers behind it, with what it has become. The view shows one that was found through it and has
