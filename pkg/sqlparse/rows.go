@@ -293,6 +293,14 @@ func (s *Statement) readRow(i int) {
 	s.scratch.row = i
 	s.scratch.cols = s.scratch.cols[:0]
 	r := s.rows[i]
+	if i == 0 && s.UniformRows() { // Scan has kept its values
+		for _, a := range s.args {
+			if a.start > r.start && a.start < r.end {
+				s.scratch.cols = append(s.scratch.cols, a.public())
+			}
+		}
+		return
+	}
 	l := s.dialect.lexer(s.sql, s.mode)
 	l.pos = int(r.start) + 1
 	param := int(r.param &^ rowShown)
