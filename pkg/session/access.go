@@ -11,11 +11,15 @@ import (
 
 // authorise returns an error if the account may not run p.
 func (s *Session) authorise(p *plan.Plan) error {
+	if p == s.allowed.plan && s.account == s.allowed.account {
+		return nil
+	}
 	for _, a := range p.Access {
 		if !s.may(a) {
 			return s.denied(a)
 		}
 	}
+	s.allowed.plan, s.allowed.account = p, s.account
 	return nil
 }
 

@@ -34,7 +34,7 @@ func (s *Session) query(text []byte) error {
 	if s.killed.Load() {
 		return errKilled
 	}
-	text = bytes.TrimRight(text, "; \t\n\v\f\r") // as servers do, before they look at it
+	text = withoutEnd(text) // as servers do, before they look at it
 	for packets := s.conn.Request(); ; packets = nil {
 		if err := s.stmt.Scan(text, s.mode); err != nil {
 			s.more = false
@@ -61,6 +61,19 @@ func (s *Session) query(text []byte) error {
 		}
 		text = rest
 	}
+}
+
+// withoutEnd is text without the semicolons and the space behind it.
+func withoutEnd(text []byte) []byte {
+	for len(text) > 0 {
+		switch text[len(text)-1] {
+		case ';', ' ', '\t', '\n', '\v', '\f', '\r':
+			text = text[:len(text)-1]
+		default:
+			return text
+		}
+	}
+	return text
 }
 
 // notFollowed is the syntax error of a statement before something else: of one that is empty, or of what follows, where only one is
@@ -443,12 +456,9 @@ func (s *Session) planNow() (*plan.Plan, error) {
 		s.schema = s.snap.SchemaRevision
 	}
 	fp := s.stmt.Fingerprint()
-	slot := fp.Lo % planSlots
-	if e := s.plans[slot]; e != nil && e.Key.Fingerprint == fp && e.Key.DB == s.db && e.Key.Info == s.info {
-		if p := e.Match(s.stmt); p != nil {
-			s.stripe.Planned(true)
-			return p, nil
-		}
+	if p := s.keptPlan(fp); p != nil {
+		s.stripe.Planned(true)
+		return p, nil
 	}
 	key := plancache.Key{Fingerprint: fp, DB: s.db, Info: s.info}
 	gen := s.cfg.Plans.At(s.schema)
@@ -458,7 +468,7 @@ func (s *Session) planNow() (*plan.Plan, error) {
 	if gen != nil {
 		if e := gen.Get(key); e != nil {
 			if p := e.Match(s.stmt); p != nil {
-				s.plans[slot] = e
+				s.keepPlan(e)
 				s.stripe.Planned(true)
 				return p, nil
 			}
@@ -467,13 +477,39 @@ func (s *Session) planNow() (*plan.Plan, error) {
 	s.stripe.Planned(false)
 	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.info)
 	if err == nil && s.temps != nil {
-		s.plans[slot] = plancache.Alone(key, p)
+		s.keepPlan(plancache.Alone(key, p))
 	}
 	if err != nil || gen == nil {
 		return p, err
 	}
-	s.plans[slot] = gen.Put(key, p)
+	s.keepPlan(gen.Put(key, p))
 	return p, nil
+}
+
+// keptPlan is the plan of the statement at hand, whose fingerprint is fp, that the session has kept; nil if it has none.
+func (s *Session) keptPlan(fp sqlparse.Fingerprint) *plan.Plan {
+	for i := range uint64(planPlaces) {
+		e := s.plans[(fp.Lo+i)%planSlots]
+		if e == nil {
+			return nil
+		}
+		if e.Key.Fingerprint == fp && e.Key.DB == s.db && e.Key.Info == s.info {
+			return e.Match(s.stmt)
+		}
+	}
+	return nil
+}
+
+// keepPlan keeps e in the first of its places that nobody has; if others have all of them, in the first.
+func (s *Session) keepPlan(e *plancache.Entry) {
+	first := e.Key.Fingerprint.Lo
+	for i := range uint64(planPlaces) {
+		if at := &s.plans[(first+i)%planSlots]; *at == nil || (*at).Key == e.Key {
+			*at = e
+			return
+		}
+	}
+	s.plans[first%planSlots] = e
 }
 
 // data runs a statement that backends answer. In this order:
@@ -501,6 +537,12 @@ func (s *Session) data(p *plan.Plan, r request) (err error) {
 			}()
 		}
 	}
+	return s.dataAnnounced(p, r)
+}
+
+// dataAnnounced is data of a statement that is announced as what it was planned by. Together the two would have too many deferred calls and
+// returns for the compiler, which then would not call them directly.
+func (s *Session) dataAnnounced(p *plan.Plan, r request) (err error) {
 	if s.locked.suspended && !s.insertsUnlocked(p) {
 		if err := s.resume(); err != nil {
 			return err
@@ -551,7 +593,7 @@ func NoCluster() *sqlerr.Error {
 	return sqlerr.UnknownError.New("there is no cluster with node groups here: skarvctl cluster init or skarvctl import makes one")
 }
 
-// dataBy is data of a statement that is announced as what it was planned by, inside of its transaction.
+// dataBy is dataAnnounced inside of the statement's transaction.
 func (s *Session) dataBy(p *plan.Plan, r request) error {
 	touched := &s.runner.Router.Touched
 	touched.Forget()
