@@ -330,6 +330,9 @@ func (w *worker) settle(ctx context.Context, x xid) error {
 // stays prepared and locked, and is not listed again before the server's next start (DESIGN.md).
 const letGo = time.Second
 
+// unheard is after how long that is believed without InnoDB's word, which cannot be had.
+const unheard = 10 * letGo
+
 var (
 	// errHeld: MariaDB lets no other connection finish a branch while the one that prepared it lives.
 	errHeld = errors.New("the connection that prepared it is still there, and is ended if it stays")
@@ -395,8 +398,11 @@ func (w *worker) free(c *mysqlconn.Conn, x xid) (bool, error) {
 		if started, err := startedAt(c); err != nil || started != of {
 			return err == nil, err
 		}
-		// InnoDB's own word for it, which may be old.
-		_, rows, err := c.QueryAll(fmt.Sprintf("SELECT 1 FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = %d LIMIT 1", thread), 1)
+		// InnoDB's own word for it.
+		rows, err := transactions(c, fmt.Sprintf("SELECT 1 AS there FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = %d LIMIT 1", thread), 1)
+		if errors.Is(err, errOldCopy) && time.Since(seen.left) > unheard {
+			return true, nil
+		}
 		if err == nil && len(rows) > 0 {
 			err = errLeaving
 		}
@@ -502,7 +508,11 @@ func (w *worker) sweep(ctx context.Context) error {
 
 // oldestHours is how old the oldest open transaction on a server is.
 func oldestHours(c *mysqlconn.Conn) (int64, error) {
-	return number(c, "SELECT COALESCE(MAX(TIMESTAMPDIFF(HOUR, trx_started, NOW())), 0) FROM information_schema.innodb_trx")
+	rows, err := transactions(c, "SELECT COALESCE(MAX(TIMESTAMPDIFF(HOUR, trx_started, NOW())), 0) AS hours FROM information_schema.INNODB_TRX", 1)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(string(rows[0][0]), 10, 64)
 }
 
 // preparedOn are the transactions prepared on a node group; nil: something is open there that is as old as decisions get, and may be a branch that

@@ -101,6 +101,7 @@ func TestRecoverer(t *testing.T) {
 		"ManyParticipants":                 testManyParticipants,
 		"ParticipantThatLeft":              testParticipantThatLeft,
 		"DeadlocksBesideASilentGroup":      testDeadlocksBesideASilentGroup,
+		"OldCopies":                        testOldCopies,
 		"WideStrings":                      testWideStrings,
 		"ClockOfTheServer":                 testClockOfTheServer,
 	} {
@@ -251,6 +252,54 @@ func testDeadlocksBesideASilentGroup(t *testing.T, h home) {
 	}, time.Minute, lockTick)
 	require.Positive(t, asked)
 	require.LessOrEqual(t, asked, 1+int(time.Since(began)/silence))
+	h.exec(holder, "ROLLBACK")
+	require.NoError(t, <-waits)
+	h.exec(waiter, "DELETE FROM `_skarv`.`held`")
+}
+
+// testOldCopies: what a server shows while others read it all the time is not taken for what is.
+func testOldCopies(t *testing.T, h home) {
+	ctx, stop := context.WithCancel(t.Context())
+	c, read := h.connect(), make(chan error, 1)
+	go func() {
+		for ctx.Err() == nil {
+			if _, _, err := c.QueryAll("SELECT trx_id FROM information_schema.INNODB_TRX", 1000); err != nil {
+				read <- err
+				return
+			}
+		}
+		read <- nil
+	}()
+	holder, waiter := h.connect(), h.connect()
+	h.exec(holder, "BEGIN")
+	h.exec(holder, "INSERT INTO `_skarv`.`held` VALUES (78)")
+	waits := make(chan error, 1)
+	go func() {
+		_, err := waiter.Exec("INSERT INTO `_skarv`.`held` VALUES (78)")
+		waits <- err
+	}()
+	dialled := 0
+	dial := func(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.Conn, error) {
+		dialled++
+		return h.dial(ctx, g)
+	}
+	w := &watcher{Coordinator: NewCoordinator(Config{Dial: dial}), conns: map[placement.NodeGroupID]*mysqlconn.Conn{}, silent: map[placement.NodeGroupID]time.Time{}}
+	defer w.quiet()
+	look := func() ([]edge, error) {
+		return w.edges(t.Context(), []Waiter{{Branches: []Branch{{1, waiter.ThreadID()}}}})
+	}
+	require.Eventually(t, func() bool {
+		_, err := look()
+		return errors.Is(err, errOldCopy)
+	}, time.Minute, lockTick)
+	stop()
+	require.NoError(t, <-read)
+	want := edge{Branch{1, waiter.ThreadID()}, Branch{1, holder.ThreadID()}}
+	require.Eventually(t, func() bool {
+		found, err := look()
+		return err == nil && slices.Contains(found, want)
+	}, time.Minute, lockTick)
+	require.Equal(t, 1, dialled, "the server has answered all the time")
 	h.exec(holder, "ROLLBACK")
 	require.NoError(t, <-waits)
 	h.exec(waiter, "DELETE FROM `_skarv`.`held`")

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -216,7 +217,11 @@ func (w *watcher) edges(ctx context.Context, waiters []Waiter) ([]edge, error) {
 				all = append(all, some...)
 				return
 			}
-			w.silent[g] = time.Now()
+			if errors.Is(err, errOldCopy) {
+				w.conns[g] = c
+			} else {
+				w.silent[g] = time.Now()
+			}
 			faults = append(faults, fmt.Errorf("node group %d: %w", g, err))
 		})
 	}
@@ -239,6 +244,9 @@ func (w *watcher) ask(ctx context.Context, g placement.NodeGroupID, c *mysqlconn
 		}
 	}
 	edges, err := lockWaits(c, g)
+	if errors.Is(err, errOldCopy) {
+		return c, nil, err
+	}
 	if err != nil {
 		_ = c.Close() // and with it the turn
 		return nil, nil, fmt.Errorf("lock waits: %w", err)
@@ -246,17 +254,15 @@ func (w *watcher) ask(ctx context.Context, g placement.NodeGroupID, c *mysqlconn
 	return c, edges, nil
 }
 
-// What servers tell of transactions is a copy that they make anew when the last one is older than a tenth of a second
-// and was not read since: who reads too often reads the same again and again. Therefore one reads at a time, whatever
-// process it is of, and the next one after a pause.
+// One reads who waits at a time, whatever process it is of, and the next one after a pause: see transactions.
 const (
 	takeTurn = "SELECT GET_LOCK('_skarv_lock_waits', 2)"
 	endTurn  = "SELECT SLEEP(0.11), RELEASE_LOCK('_skarv_lock_waits')"
 
-	mariaDBWaits = "SELECT r.trx_mysql_thread_id, h.trx_mysql_thread_id FROM information_schema.INNODB_LOCK_WAITS w" +
+	mariaDBWaits = "SELECT r.trx_mysql_thread_id AS waits, h.trx_mysql_thread_id AS holds FROM information_schema.INNODB_LOCK_WAITS w" +
 		" JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id" +
 		" JOIN information_schema.INNODB_TRX h ON h.trx_id = w.blocking_trx_id"
-	mysqlWaits = "SELECT r.trx_mysql_thread_id, h.trx_mysql_thread_id FROM performance_schema.data_lock_waits w" +
+	mysqlWaits = "SELECT r.trx_mysql_thread_id AS waits, h.trx_mysql_thread_id AS holds FROM performance_schema.data_lock_waits w" +
 		" JOIN information_schema.INNODB_TRX r ON r.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID" +
 		" JOIN information_schema.INNODB_TRX h ON h.trx_id = w.BLOCKING_ENGINE_TRANSACTION_ID"
 	// maxWaits bounds the waits of one server that are read.
@@ -274,9 +280,10 @@ func lockWaits(c *mysqlconn.Conn, g placement.NodeGroupID) ([]edge, error) {
 	if isMariaDB(c) {
 		sql = mariaDBWaits
 	}
-	_, rows, err := c.QueryAll(sql, maxWaits)
-	if err == nil {
-		_, _, err = c.QueryAll(endTurn, 1)
+	rows, err := transactions(c, sql, maxWaits)
+	if err == nil || errors.Is(err, errOldCopy) {
+		_, _, ended := c.QueryAll(endTurn, 1)
+		err = cmp.Or(ended, err)
 	}
 	if err != nil {
 		return nil, err
