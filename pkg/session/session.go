@@ -358,7 +358,7 @@ type reached struct {
 }
 
 // planSlots is the size of a session's own plan cache, a power of two. A shape may be in one of planPlaces places, from the one its fingerprint says:
-// of a dozen shapes two nearly always say the same, and finding the plan in the cache of the process costs a quarter of a statement.
+// of a dozen shapes two nearly always say the same, and finding the plan in the cache of the process costs a sixth of a statement.
 const (
 	planSlots  = 32
 	planPlaces = 4
