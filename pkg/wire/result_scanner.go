@@ -123,6 +123,9 @@ func (s *ResultScanner) Boundary() bool {
 func (s *ResultScanner) Feed(chunk []byte) (used int, done bool, err error) {
 	b := chunk
 	for s.state != scanDone || s.skip > 0 || s.more {
+		if s.state == scanRows && s.Boundary() && !s.first {
+			b = s.wholeRows(b)
+		}
 		switch {
 		case s.skip > 0:
 			n := min(s.skip, len(b))
@@ -190,6 +193,23 @@ func (s *ResultScanner) Feed(chunk []byte) (used int, done bool, err error) {
 		}
 	}
 	return s.progress(chunk, b), true, nil
+}
+
+// wholeRows passes over the rows that b begins with and has to their ends, which most of a result are.
+func (s *ResultScanner) wholeRows(b []byte) (rest []byte) {
+	rows, next := s.sum.Rows, s.sum.NextSeq
+	for len(b) > HeaderLen {
+		length, seq := Header(b)
+		end := HeaderLen + length
+		if length == 0 || length == MaxPacket || end > len(b) || b[HeaderLen] >= EOFHeader || seq != next {
+			break // Feed knows what it is
+		}
+		b = b[end:]
+		rows++
+		next++
+	}
+	s.sum.Rows, s.sum.NextSeq = rows, next
+	return b
 }
 
 func (s *ResultScanner) progress(chunk, rest []byte) int {
