@@ -125,15 +125,15 @@ func (d *schemaChange) asWritten(ctx context.Context, s *schema.Server) error {
 	return err
 }
 
-// withoutOwn makes the new table one without the foreign keys that the old one has.
-func withoutOwn(ctx context.Context, s *schema.Server, r *migration.Rebuild) error {
+// withoutOwn takes off o, which is like the table that is made anew, what off says of what that one has.
+func withoutOwn(ctx context.Context, s *schema.Server, r *migration.Rebuild, o ddl.Object, off func(a *migration.Attached, create string) []string) error {
 	for i := range r.Attached {
 		if a := &r.Attached[i]; a.Table == r.Table {
-			create, err := schema.ReadCreate(ctx, s, r.Made())
+			create, err := schema.ReadCreate(ctx, s, o)
 			if err != nil {
 				return err
 			}
-			return alter(ctx, s, r.Made(), a.KeysOff(create))
+			return alter(ctx, s, o, off(a, create))
 		}
 	}
 	return nil

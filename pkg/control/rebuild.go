@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"skarv/pkg/audit"
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
@@ -23,6 +25,7 @@ import (
 //
 //	catalog: the table is closed               statements about it wait, in every proxy
 //	all proxies say so; LOCK TABLES            what began before has ended
+//	copies of it, if values are computed       the statement is done to them, on every node group
 //	the new table on every node group          empty, in our own database
 //	all rows, each to where it belongs         finds duplicates
 //	foreign keys are taken off                 group by group, those of the table and to it: see attached.go
@@ -41,35 +44,111 @@ func (d *schemaChange) fillNew(ctx context.Context) error {
 	if w.Sums != nil {
 		return nil
 	}
+	sums, err := d.sums(ctx, w.Table)
+	if err != nil {
+		return err
+	}
+	if err := d.copyOld(ctx); err != nil {
+		return err
+	}
 	if err := d.onEach(ctx, func(s *schema.Server) error { return d.makeNew(ctx, s) }); err != nil {
 		return err
 	}
 	if err := d.leader.at("made"); err != nil {
 		return err
 	}
-	sums, err := d.sums(ctx, w.Table)
-	if err != nil {
-		return err
-	}
 	if err := d.spread(ctx); err != nil {
 		return err
 	}
+	d.dropOwn(ctx, w.Copied())
 	w.Sums = sums
 	return d.leader.save(ctx, d.job)
+}
+
+// copyOld makes the copies of which the values are taken.
+func (d *schemaChange) copyOld(ctx context.Context) error {
+	if d.job.Work.Rebuild.Copy == "" {
+		return nil
+	}
+	warnings := make([][]schema.Warning, len(d.snap.Groups))
+	g, gctx := errgroup.WithContext(ctx)
+	for i := range d.snap.Groups {
+		g.Go(func() (err error) {
+			warnings[i], err = d.copyOldOn(gctx, i)
+			return err
+		})
+	}
+	err := g.Wait()
+	if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
+		named := *refused
+		named.Message = called(d.job.Work.Rebuild).Replace(named.Message)
+		return &named
+	}
+	d.job.Work.Warnings = nil
+	for i := range warnings {
+		for _, w := range warnings[i] {
+			if w.Message = called(d.job.Work.Rebuild).Replace(w.Message); (i == 0 || strings.Contains(w.Message, " at row ")) && len(d.job.Work.Warnings) < schema.MaxWarnings {
+				d.job.Work.Warnings = append(d.job.Work.Warnings, w)
+			}
+		}
+	}
+	return err
+}
+
+// copyOldOn makes the copy of the ith group, on a connection of its own, and does the statement to it. It returns what the server warns of.
+func (d *schemaChange) copyOldOn(ctx context.Context, i int) ([]schema.Warning, error) {
+	w, group := d.job.Work.Rebuild, d.snap.Groups[i]
+	s, err := d.leader.servers.Dial(ctx, group.Label(), group.Primary)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if err := unlogged(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := d.emptyOld(ctx, s, w.Copied()); err != nil {
+		return nil, err
+	}
+	list := strings.Join(w.Filled, ", ")
+	for _, q := range []string{"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'", fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", w.Copied().SQL(), list, list, w.Table.SQL())} {
+		if _, err := s.Exec(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
+		return nil, err
+	}
+	if _, err := s.Exec(ctx, "SET SESSION foreign_key_checks = 0"); err != nil {
+		return nil, err
+	}
+	if err := s.Try(ctx, d.job.ID, w.CopySQL); err != nil {
+		return nil, err
+	}
+	warnings, err := s.Warnings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return warnings, withoutOwn(ctx, s, w, w.Copied(), (*migration.Attached).Off) // the new table is to have the names of its CHECK constraints
+}
+
+// emptyOld makes o a copy of the table that is made anew, without rows, foreign keys and the hidden key that it loses.
+func (d *schemaChange) emptyOld(ctx context.Context, s *schema.Server, o ddl.Object) error {
+	w := d.job.Work.Rebuild
+	if err := s.EmptyCopy(ctx, d.job.ID, w.Table, o); err != nil {
+		return err
+	}
+	if !w.Places {
+		if _, err := s.Exec(ctx, "ALTER TABLE "+o.SQL()+migration.WithoutHiddenKey); err != nil {
+			return err
+		}
+	}
+	return withoutOwn(ctx, s, w, o, (*migration.Attached).KeysOff)
 }
 
 // makeNew makes the new table on a server. What the first one warns of the statement's definitions the client is told.
 func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	w := d.job.Work.Rebuild
-	if err := s.EmptyCopy(ctx, d.job.ID, w.Table, w.Made()); err != nil {
-		return err
-	}
-	if !w.Places {
-		if _, err := s.Exec(ctx, "ALTER TABLE "+w.Made().SQL()+migration.WithoutHiddenKey); err != nil {
-			return err
-		}
-	}
-	if err := withoutOwn(ctx, s, w); err != nil {
+	if err := d.emptyOld(ctx, s, w.Made()); err != nil {
 		return err
 	}
 	if err := s.Use(ctx, d.job.DDL.Session); err != nil {
@@ -91,7 +170,7 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 			return err
 		}
 	}
-	if s != d.servers[0] {
+	if s != d.servers[0] || w.Copy != "" { // those of the copies are told
 		return nil
 	}
 	says := called(w)
@@ -104,7 +183,11 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 
 // called writes what servers say of the new table as it is for the one it is made for.
 func called(w *migration.Rebuild) *strings.Replacer {
-	return strings.NewReplacer(w.Made().SQL(), w.Table.SQL(), w.Made().String(), w.Table.String(), w.New, w.Table.Name)
+	names := []string{w.Made().SQL(), w.Table.SQL(), w.Made().String(), w.Table.String(), w.New, w.Table.Name}
+	if w.Copy != "" {
+		names = append(names, w.Copied().SQL(), w.Table.SQL(), w.Copied().String(), w.Table.String(), w.Copy, w.Table.Name)
+	}
+	return strings.NewReplacer(names...)
 }
 
 // counter is where the numbers of a table that is placed anew go on, 0 for none: as a single table has them of its server, others of the cluster.
@@ -155,6 +238,11 @@ func (d *schemaChange) spread(ctx context.Context) error {
 		return err
 	}
 	run := &mover.Spreading{From: d.snap.Table(w.Table.DB, w.Table.Name), To: to, Owner: d.snap.Map.Owner, Columns: w.Columns, Number: w.Number, First: 1, ZeroIsValue: w.ZeroIsValue}
+	if w.Copy != "" {
+		if run.Copy, err = d.newTable(ctx, w.Copied()); err != nil {
+			return err
+		}
+	}
 	told := time.Now()
 	run.Tell = func(rows uint64) error {
 		d.job.Progress = fmt.Sprint(rows, " rows copied")
@@ -245,15 +333,29 @@ func (d *schemaChange) settleNew(ctx context.Context) error {
 	return d.leader.at("filled")
 }
 
-// dropRebuilt drops the tables of a rebuilding that has ended. What cannot be dropped now is swept away by a later change.
+// dropRebuilt drops the tables of a rebuilding that has ended.
 func (d *schemaChange) dropRebuilt(ctx context.Context) {
 	w := d.job.Work.Rebuild
+	d.dropOwn(ctx, w.Made(), w.Taken(), w.Copied())
+}
+
+// dropOwn drops tables in our own database. What cannot be dropped now is swept away by a later change.
+func (d *schemaChange) dropOwn(ctx context.Context, tables ...ddl.Object) {
+	var names []string
+	for _, o := range tables {
+		if o.Name != "" {
+			names = append(names, o.SQL())
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
 	for _, s := range d.servers {
 		if s == nil {
 			continue
 		}
-		if _, err := s.Exec(ctx, "DROP TABLE IF EXISTS "+w.Made().SQL()+", "+w.Taken().SQL()); err != nil {
-			d.leader.log.Info("the tables of a rebuilding stay behind", "table", w.Table.String(), "error", err)
+		if _, err := s.Exec(ctx, "DROP TABLE IF EXISTS "+strings.Join(names, ", ")); err != nil {
+			d.leader.log.Info("the tables of a rebuilding stay behind", "table", d.job.Work.Rebuild.Table.String(), "error", err)
 		}
 	}
 }

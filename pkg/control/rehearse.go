@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
 )
 
@@ -92,10 +93,8 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 		return false, nil
 	}
 	made := ddl.Object{DB: catalog.OwnDB, Name: r.Copy}
-	if _, err := s.Exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
-		if _, ok := errors.AsType[*sqlerr.Error](err); !ok { // an account that may not say so writes the copy to the log
-			return false, err
-		}
+	if err := unlogged(ctx, s); err != nil {
+		return false, err
 	}
 	defer func() {
 		if err == nil && !refused && d.job.Work.BuildClosed {
@@ -135,4 +134,13 @@ func (d *schemaChange) rehearseOn(ctx context.Context, i int) (refused bool, err
 		}
 	}
 	return false, nil
+}
+
+// unlogged keeps what is done on a connection out of the server's binary log. An account that may not say so writes it there.
+func unlogged(ctx context.Context, s *schema.Server) error {
+	_, err := s.Exec(ctx, "SET SESSION sql_log_bin = 0")
+	if _, ok := errors.AsType[*sqlerr.Error](err); ok {
+		return nil
+	}
+	return err
 }

@@ -402,9 +402,6 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	if err := p.sameCopies(old, after, came); err != nil {
 		return err
 	}
-	if err := p.keepsValues(old, t, came); err != nil {
-		return err
-	}
 	for i := range t.Unique {
 		// Which rows the statement drops no index knows.
 		if x := &t.Unique[i]; p.Statement.DropsRows || x.Global != 0 && otherColumns(old, t, *x, came) {
@@ -512,30 +509,6 @@ func (p *Planner) sameCopies(old *catalog.Table, after *schema.Definition, came 
 		}
 	}
 	return nil
-}
-
-// keepsValues refuses to let servers convert values of the distribution key, whose rows would then lie where others belong. In strict mode
-// they refuse that themselves.
-func (p *Planner) keepsValues(old, t *catalog.Table, came map[string]*catalog.Column) error {
-	if old.Kind != catalog.Sharded || ddl.HasMode(p.Session.SQLMode, "STRICT_TRANS_TABLES") || ddl.HasMode(p.Session.SQLMode, "STRICT_ALL_TABLES") {
-		return nil
-	}
-	for _, at := range t.Distribution {
-		c := &t.Columns[at]
-		if from := came[strings.ToLower(c.Name)]; from != nil && !holdsAll(from, c) {
-			return sqlerr.Unsupported(fmt.Sprintf("changing column '%s', which is in the distribution key, without strict mode", c.Name),
-				"SET sql_mode = 'STRICT_TRANS_TABLES' first: values that do not fit would change, and their rows stay where they are")
-		}
-	}
-	return nil
-}
-
-func mapValues(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for _, v := range m {
-		out = append(out, v)
-	}
-	return out
 }
 
 // tryAlter runs the statement on an empty copy of the table and returns what the copy was before and after. Of a table with the

@@ -16,6 +16,7 @@ import (
 	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
 )
 
 // Rebuild is the making of a table anew, in place of another one: see package control for its steps.
@@ -25,6 +26,11 @@ type Rebuild struct {
 	New string `json:"new"`
 	Old string `json:"old"`
 	SQL string `json:"sql"` // the statement, about New
+	// Copy, if set, is the name in our own database of a copy of Table with its rows as they are, in its columns Filled, to which the statement is done on
+	// every server before its rows go to New: it computes and converts values. CopySQL is the statement about it.
+	Copy    string   `json:"copy,omitempty"`
+	CopySQL string   `json:"copy_sql,omitempty"`
+	Filled  []string `json:"filled,omitempty"`
 	// Columns are the names of columns with values, by those they had before.
 	Columns map[string]string `json:"columns"`
 	// Number is the AUTO_INCREMENT column, if there is one. ZeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
@@ -47,6 +53,9 @@ type Rebuild struct {
 // Made is the new table before they change places.
 func (r *Rebuild) Made() ddl.Object { return ddl.Object{DB: catalog.OwnDB, Name: r.New} }
 
+// Copied is the copy with all rows.
+func (r *Rebuild) Copied() ddl.Object { return ddl.Object{DB: catalog.OwnDB, Name: r.Copy} }
+
 // Taken is the old table when they have.
 func (r *Rebuild) Taken() ddl.Object { return ddl.Object{DB: catalog.OwnDB, Name: r.Old} }
 
@@ -67,7 +76,7 @@ func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definitio
 		kind = catalog.Single
 	case p.losesKey(old, after.Table):
 		kind = catalog.Sharded
-	case old.Kind != catalog.Single && p.numbers(before, after) && !after.Keyless():
+	case old.Kind != catalog.Single && p.numbers(before, after) && !after.Keyless(), p.movesValues(old, after.Table):
 		if key, kept := p.keyKept(old); kept {
 			return old.Kind, key
 		}
@@ -93,6 +102,25 @@ func (p *Planner) losesKey(old, t *catalog.Table) bool {
 // numbers reports whether the statement adds an AUTO_INCREMENT column, and so numbers all rows.
 func (p *Planner) numbers(before, after *schema.Definition) bool {
 	return after.Auto >= 0 && p.came(before)[strings.ToLower(after.Table.Columns[after.Auto].Name)] == nil
+}
+
+// movesValues reports whether the statement makes other values of a distribution column of old, by which rows lie elsewhere. t is what it becomes on the
+// servers. Without strict mode values that do not fit are changed.
+func (p *Planner) movesValues(old, t *catalog.Table) bool {
+	if old.Kind != catalog.Sharded || old.HiddenKey {
+		return false
+	}
+	renamed, dropped := p.Statement.RenamedColumns(), p.Statement.DroppedColumns()
+	return slices.ContainsFunc(old.Distribution, func(c int) bool {
+		from := &old.Columns[c]
+		at := t.Column(calledNow(renamed, from.Name))
+		return at >= 0 && !dropped[strings.ToLower(from.Name)] && (!sharding.KeepsPlaces(from, &t.Columns[at]) || !p.strict() && !holdsAll(from, &t.Columns[at]))
+	})
+}
+
+// strict reports whether servers refuse values that do not fit.
+func (p *Planner) strict() bool {
+	return ddl.HasMode(p.Session.SQLMode, "STRICT_TRANS_TABLES") || ddl.HasMode(p.Session.SQLMode, "STRICT_ALL_TABLES")
 }
 
 // keyKept is the distribution key of old behind the statement, empty for that of the primary key. kept is false if somebody has named a column of it that is
@@ -229,6 +257,7 @@ func (b *rebuilding) refused(o ddl.Name, becomes catalog.TableKind) error {
 // columns tells w which columns have values, and which one is numbered.
 func (b *rebuilding) columns(w *Rebuild) error {
 	after, came := b.after, b.came(b.before)
+	computes, converts, copies := false, false, false
 	for i := range after.Table.Columns {
 		c := &after.Table.Columns[i]
 		from := came[strings.ToLower(c.Name)]
@@ -236,26 +265,68 @@ func (b *rebuilding) columns(w *Rebuild) error {
 		case c.Generated:
 		case from == nil && i == after.Auto:
 		case from == nil:
-			if !c.NullDefault && (strings.ContainsAny(c.Default, "()") || !c.HasDefault && c.Type.IsTemporal() || strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_")) {
-				return b.refuse("column '"+c.Name+"'", two)
-			}
+			now, computed := strings.HasPrefix(strings.ToUpper(c.Default), "CURRENT_"), strings.ContainsAny(c.Default, "()")
+			computes = computes || slices.Contains(after.Table.Primary, i) || !c.NullDefault && (now || computed || !c.HasDefault && c.Type.IsTemporal())
+			copies = copies || computed && !now
 		case from.Generated || from.ColumnType != c.ColumnType || from.Charset != c.Charset || from.Collation != c.Collation:
-			return b.refuse("changing column '"+c.Name+"'", two)
+			converts, copies = true, copies || c.DataType != "varchar" || from.Length > c.Length || from.Charset != c.Charset || from.Collation != c.Collation
+			if b.inForeignKey(from.Name) {
+				return b.refuse("changing column '"+from.Name+"', which a foreign key is over,", "drop the foreign key, and add it again behind it")
+			}
 		default:
 			w.Columns[from.Name] = c.Name
 		}
 	}
-	w.Counts = !b.unhides && b.Statement.Partitioned || b.Statement.Mentions("COPY")
-	if after.Auto < 0 {
-		return nil
+	w.Counts = !b.unhides && b.Statement.Partitioned || b.Statement.Mentions("COPY") || copies
+	if after.Auto >= 0 {
+		name := after.Table.Columns[after.Auto].Name
+		from := came[strings.ToLower(name)]
+		if b.before.Auto < 0 || from != &b.before.Table.Columns[b.before.Auto] {
+			w.Number, w.ZeroIsValue = name, b.ZeroIsValue
+			w.Counts = w.Counts || from != nil
+		}
+		if w.Number != "" && (computes || converts) && (from == nil || from.Nullable) {
+			return b.refuse("AUTO_INCREMENT for column '"+name+"', beside other changes of columns,", two)
+		}
 	}
-	name := after.Table.Columns[after.Auto].Name
-	from := came[strings.ToLower(name)]
-	if b.before.Auto < 0 || from != &b.before.Table.Columns[b.before.Auto] {
-		w.Number, w.ZeroIsValue = name, b.ZeroIsValue
-		w.Counts = w.Counts || from != nil
+	if computes || converts {
+		b.copies(w)
 	}
 	return nil
+}
+
+// copies lets w take the values of columns from copies of the table.
+func (b *rebuilding) copies(w *Rebuild) {
+	w.Copy, w.Columns = schema.Trial(b.Job, "_c").Name, map[string]string{}
+	w.CopySQL = b.Statement.Rewrite(b.Statement.Objects[0].As(w.Copied()))
+	for i := range b.after.Table.Columns {
+		if c := &b.after.Table.Columns[i]; !c.Generated {
+			w.Columns[c.Name] = c.Name
+		}
+	}
+	for i := range b.before.Table.Columns {
+		if c := &b.before.Table.Columns[i]; !c.Generated {
+			w.Filled = append(w.Filled, sqltypes.QuoteName(c.Name))
+		}
+	}
+}
+
+// inForeignKey reports whether a foreign key of the table, or of another one to it, is over a column.
+func (b *rebuilding) inForeignKey(column string) bool {
+	is := func(name string) bool { return strings.EqualFold(name, column) }
+	for i := range b.old.ForeignKeys {
+		if slices.ContainsFunc(columnNames(b.old, &b.old.ForeignKeys[i]), is) {
+			return true
+		}
+	}
+	for _, child := range append(b.tables(childrenOf(b.Snap, ddl.Table(b.old))), b.old) {
+		for _, fk := range child.ForeignKeys {
+			if fk.RefDB == b.old.Database && fk.RefTable == b.old.Name && slices.ContainsFunc(fk.RefColumns, is) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unplaced is a column of the distribution key of t that has no values to place rows by, "" for none.

@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,7 +18,9 @@ import (
 type Spreading struct {
 	// Rows are read in the order of the key of From, over all servers.
 	From, To *catalog.Table
-	Servers  []Server // the primaries of all node groups
+	// Copy, if not nil, has the rows of From, each on the server that From has it on, as they are to be. Columns are then its own.
+	Copy    *catalog.Table
+	Servers []Server // the primaries of all node groups
 	// Owner says whose a partition is.
 	Owner func(placement.Partition) placement.NodeGroupID
 	// Columns are the columns of To by those of From that their values come from. The others of To get their defaults.
@@ -98,7 +101,7 @@ type spreading struct {
 
 func (r *spreading) open(ctx context.Context) (err error) {
 	flavor := r.Servers[0].Flavor
-	if r.from, err = newTable(r.From, 0, flavor); err != nil {
+	if r.from, err = newTable(cmp.Or(r.Copy, r.From), 0, flavor); err != nil {
 		return err
 	}
 	if r.to, err = newTable(r.To, 0, flavor); err != nil {
@@ -326,7 +329,7 @@ func (s *spreadSource) fill(ctx context.Context) error {
 		s.last, s.done = end, end == nil
 		for _, k := range read.kept {
 			row := read.rows[k]
-			if t.Kind != catalog.Sharded {
+			if t.Kind != catalog.Sharded || s.r.Copy != nil { // which has no copies that a move has left behind
 				s.rows = append(s.rows, row)
 				continue
 			}

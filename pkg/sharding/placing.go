@@ -294,16 +294,20 @@ func (p *placing) sameHash(t, old *catalog.Table) error {
 		return nil
 	}
 	for i, c := range t.Distribution {
-		a, b := old.Columns[old.Distribution[i]], t.Columns[c]
-		same := a.DataType == b.DataType && a.Collation == b.Collation && a.Scale == b.Scale &&
-			(a.DataType != "binary" || a.Length == b.Length) &&
-			(a.DataType != "enum" && a.DataType != "set" || a.ColumnType == b.ColumnType)
-		if !same && !(isInteger(a.DataType) && isInteger(b.DataType)) {
+		if a, b := &old.Columns[old.Distribution[i]], &t.Columns[c]; !KeepsPlaces(a, b) {
 			return sqlerr.Unsupported(fmt.Sprintf("changing the type of column '%s', which is in the distribution key, from %s to %s", b.Name, a.ColumnType, b.ColumnType),
 				"give the table another distribution key first, with ALTER TABLE ... PARTITION BY KEY, or create a new table, copy the rows and rename it")
 		}
 	}
 	return nil
+}
+
+// KeepsPlaces reports whether rows lie by values of column b where they lie by those of a, of which they are made.
+func KeepsPlaces(a, b *catalog.Column) bool {
+	same := a.DataType == b.DataType && a.Collation == b.Collation && a.Scale == b.Scale &&
+		(a.DataType != "binary" || a.Length == b.Length) &&
+		(a.DataType != "enum" && a.DataType != "set" || a.ColumnType == b.ColumnType)
+	return same || isInteger(a.DataType) && isInteger(b.DataType)
 }
 
 func isInteger(dataType string) bool {

@@ -12,9 +12,7 @@ ALTER TABLE ar_bits ADD COLUMN y YEAR DEFAULT CURRENT_TIMESTAMP;
 -- A new column by which rows are to lie, and that has no values.
 CREATE TABLE ar_keyless (v INT);
 INSERT INTO ar_keyless VALUES (1), (2), (3), (4);
--- refused: rows are placed by it
 ALTER TABLE ar_keyless ADD n CHAR(5) PRIMARY KEY;
--- refused: rows are placed by it
 ALTER TABLE ar_keyless ADD n INT NOT NULL DEFAULT 3, ADD PRIMARY KEY (n, v);
 ALTER TABLE ar_keyless ADD n INT NOT NULL DEFAULT 3, ADD PRIMARY KEY (v), ALGORITHM = COPY;
 SELECT * FROM ar_keyless ORDER BY v;

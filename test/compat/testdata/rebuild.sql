@@ -80,10 +80,8 @@ SELECT * FROM none2 ORDER BY v;
 CREATE TABLE kept (a INT NOT NULL, b INT);
 INSERT INTO kept VALUES (1, 2), (2, 3);
 -- refused: another ALTER TABLE can do it
-ALTER TABLE kept ADD PRIMARY KEY (a), MODIFY b BIGINT;
--- refused: another ALTER TABLE can do it
 ALTER TABLE kept ADD PRIMARY KEY (a), RENAME TO kept2;
-ALTER TABLE kept ADD PRIMARY KEY (a);
+ALTER TABLE kept ADD PRIMARY KEY (a), MODIFY b BIGINT;
 SELECT * FROM kept ORDER BY a;
 
 -- Rows without a number, in a column that is counted from now on.
