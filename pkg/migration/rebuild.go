@@ -107,7 +107,7 @@ func (p *Planner) numbers(before, after *schema.Definition) bool {
 // movesValues reports whether the statement makes other values of a distribution column of old, by which rows lie elsewhere. t is what it becomes on the
 // servers. Without strict mode values that do not fit are changed.
 func (p *Planner) movesValues(old, t *catalog.Table) bool {
-	if old.Kind != catalog.Sharded || old.HiddenKey {
+	if old.Kind != catalog.Sharded {
 		return false
 	}
 	renamed, dropped := p.Statement.RenamedColumns(), p.Statement.DroppedColumns()
@@ -126,7 +126,7 @@ func (p *Planner) strict() bool {
 // keyKept is the distribution key of old behind the statement, empty for that of the primary key. kept is false if somebody has named a column of it that is
 // dropped.
 func (p *Planner) keyKept(old *catalog.Table) (key []string, kept bool) {
-	if old.HiddenKey {
+	if old.HiddenKey && slices.Equal(old.Distribution, old.Primary) {
 		return nil, true
 	}
 	dropped, renamed := p.Statement.DroppedColumns(), p.Statement.RenamedColumns()
@@ -275,6 +275,7 @@ func (b *rebuilding) columns(w *Rebuild) error {
 			}
 		default:
 			w.Columns[from.Name] = c.Name
+			converts = converts || from.Nullable && !c.Nullable && !b.strict()
 		}
 	}
 	w.Counts = !b.unhides && b.Statement.Partitioned || b.Statement.Mentions("COPY") || copies

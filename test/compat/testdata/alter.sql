@@ -87,6 +87,7 @@ INSERT INTO clamped VALUES (300, 1), (400, 2), (5, 3);
 -- sent: warnings, the row is one of those of a node group
 ALTER TABLE clamped MODIFY id TINYINT;
 SET sql_mode = '';
+-- sent: warnings, those of values that were changed on other node groups are not told
 ALTER TABLE clamped MODIFY id TINYINT;
 ALTER TABLE clamped CHANGE id i INT UNSIGNED NOT NULL;
 ALTER TABLE clamped MODIFY id BIGINT, MODIFY v TINYINT NOT NULL;
@@ -94,6 +95,7 @@ INSERT INTO clamped VALUES (5, 4);
 SELECT * FROM clamped ORDER BY id;
 CREATE TABLE clampednull (a INT, v INT) PARTITION BY KEY (a);
 INSERT INTO clampednull VALUES (NULL, 1), (0, 2);
+-- sent: warnings, the row is one of those of a node group
 ALTER TABLE clampednull MODIFY a INT NOT NULL;
 SET sql_mode = DEFAULT;
 -- sent: message, the row is one of those of a node group
@@ -101,7 +103,8 @@ SET sql_mode = DEFAULT;
 ALTER TABLE clampednull MODIFY a INT NOT NULL;
 UPDATE clampednull SET a = 1 WHERE a IS NULL;
 ALTER TABLE clampednull MODIFY a INT NOT NULL;
-SELECT * FROM clampednull ORDER BY a;
+SELECT * FROM clampednull ORDER BY a, v;
+SELECT v FROM clampednull WHERE a = 0 ORDER BY v;
 -- Rows that are dropped have entries in indexes of the cluster.
 CREATE TABLE ignored (id INT, g INT, a INT, b INT, PRIMARY KEY (id, g), UNIQUE ub (b)) COMMENT 'skarv:key=g';
 INSERT INTO ignored VALUES (1, 1, 1, 10), (2, 1, 1, 20);

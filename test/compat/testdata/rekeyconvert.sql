@@ -15,7 +15,8 @@ SELECT v FROM rc_names WHERE k = 'A';
 -- what does not fit, and what becomes alike
 -- first of several
 ALTER TABLE rc_names MODIFY k VARCHAR(10) COLLATE utf8mb4_general_ci;
--- first of several
+-- sent: message, the row is one of those of a node group
+-- sent: warnings, the row is one of those of a node group
 ALTER TABLE rc_names MODIFY k VARCHAR(1) COLLATE utf8mb4_bin;
 -- first of several
 ALTER TABLE rc_names MODIFY k INT;
