@@ -54,6 +54,11 @@ func TestTableIsRebuiltWhateverDies(t *testing.T) {
 	f.whateverDies(f.keyless, "ADD PRIMARY KEY (a), ADD UNIQUE KEY email (email)", "a")
 }
 
+func TestValuesAreComputedWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	f.whateverDies(f.keyless, "MODIFY a BIGINT UNSIGNED, MODIFY email VARCHAR(30), ADD PRIMARY KEY (a), ADD UNIQUE KEY email (email)", "a")
+}
+
 // whateverDies alters tables that create makes with rows 1 to 20, while the controller dies at one point after the other; then they must be distributed
 // by column and have one global index.
 func (f *fixture) whateverDies(create func(name string, n int), alter, column string) {
