@@ -1,17 +1,18 @@
 // Package account is what is done with the accounts of a cluster: by statements (CREATE USER, GRANT and their like), and by the admin API. They are
 // the cluster's, not the servers'; whoever changes them writes them to etcd by compare-and-swap, and needs no controller.
 //
-// An account of a cluster has no host, and privileges on all databases, on single ones and on single tables. Those on columns and on stored programs,
+// An account of a cluster has no host, and privileges on all databases, on single ones, and on single tables, functions and procedures. Those on columns,
 // roles, and databases by a pattern are refused.
 package account
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,23 +44,83 @@ type Change struct {
 	Grants map[On]catalog.Privilege
 }
 
-// On is what privileges are on: a database, "*" for all, or one of its tables.
-type On struct{ Database, Table string }
+// On is what privileges are on: a database, "*" for all, or one of its tables, functions or procedures.
+type On struct {
+	Database string
+	Kind     Kind
+	Name     string // as accounts have it; "": the database
+}
 
-// String is the database, and behind a dot the table.
+// Kind is the kind of what a name means.
+type Kind string
+
+// The kinds, as GRANT has them.
+const (
+	Table     Kind = ""
+	Function  Kind = "FUNCTION"
+	Procedure Kind = "PROCEDURE"
+)
+
+// String is the database, and behind a dot the name.
 func (o On) String() string {
-	if o.Table == "" {
+	switch {
+	case o.Name == "":
 		return o.Database
+	case o.Kind == Table:
+		return o.Database + "." + o.Name
 	}
-	return o.Database + "." + o.Table
+	return strings.ToLower(string(o.Kind)) + " " + o.Database + "." + o.Name
+}
+
+// routine is the key of the function or procedure.
+func (o On) routine() catalog.RoutineKey {
+	return catalog.NewRoutineKey(o.Database, o.Name, o.Kind == Function)
 }
 
 // of is what an account has been granted on it, and nothing else.
 func (o On) of(a *catalog.Account) catalog.Privilege {
-	if o.Table == "" {
+	switch {
+	case o.Name == "":
 		return a.Grants[o.Database]
+	case o.Kind == Table:
+		return a.Tables[o.Database][o.Name]
 	}
-	return a.Tables[o.Database][o.Table]
+	return a.OnRoutine(o.routine())
+}
+
+// Granted is all that an account has been granted, in the order in which servers show it.
+func Granted(a *catalog.Account) iter.Seq2[On, catalog.Privilege] {
+	return func(yield func(On, catalog.Privilege) bool) {
+		if !yield(On{Database: "*"}, a.Global()) {
+			return
+		}
+		for _, db := range slices.Sorted(maps.Keys(a.Grants)) {
+			if db != "*" && !yield(On{Database: db}, a.Grants[db]) {
+				return
+			}
+		}
+		for _, kind := range []Kind{Table, Procedure, Function} {
+			named := *namedIn(a, kind)
+			for _, db := range slices.Sorted(maps.Keys(named)) {
+				for _, name := range slices.Sorted(maps.Keys(named[db])) {
+					if !yield(On{db, kind, name}, named[db][name]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// namedIn is what an account has on single things of a kind, by database and name.
+func namedIn(a *catalog.Account, kind Kind) *map[string]map[string]catalog.Privilege {
+	switch kind {
+	case Function:
+		return &a.Functions
+	case Procedure:
+		return &a.Procedures
+	}
+	return &a.Tables
 }
 
 // Add makes an account, which needs a password.
@@ -91,6 +152,51 @@ func (s Store) Remove(ctx context.Context, name string) (revision int64, err err
 			return nil, ErrUnknown
 		}
 		return accounts{name: nil}, nil
+	})
+}
+
+// Own gives an account all on a function or procedure that it has made.
+func (s Store) Own(ctx context.Context, name string, k catalog.RoutineKey) (revision int64, err error) {
+	return s.update(ctx, []string{name}, func(have accounts) (accounts, error) {
+		if have[name] == nil {
+			return nil, nil
+		}
+		a, err := Change{Grants: map[On]catalog.Privilege{onRoutine(k): have[name].OnRoutine(k) | catalog.AllOfRoutine}}.Applied(have[name])
+		return accounts{name: a}, err
+	})
+}
+
+// onRoutine is the function or procedure of a key.
+func onRoutine(k catalog.RoutineKey) On {
+	if k.Function {
+		return On{k.Database, Function, k.Name}
+	}
+	return On{k.Database, Procedure, k.Name}
+}
+
+// Forget takes away what accounts of snap have been granted on a function or procedure that there is not any more.
+func (s Store) Forget(ctx context.Context, k catalog.RoutineKey, snap *catalog.Snapshot) (revision int64, err error) {
+	var names []string
+	for name, a := range snap.Accounts {
+		if a.OnRoutine(k) != catalog.NoAccess {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return 0, nil
+	}
+	on := onRoutine(k)
+	return s.update(ctx, names, func(have accounts) (accounts, error) {
+		after := accounts{}
+		for name, a := range have {
+			if a == nil || on.of(a) == catalog.NoAccess {
+				continue
+			}
+			if after[name], err = (Change{Grants: map[On]catalog.Privilege{on: catalog.NoAccess}}).Applied(a); err != nil {
+				return nil, err
+			}
+		}
+		return after, nil
 	})
 }
 
@@ -159,9 +265,12 @@ func (c Change) Applied(a *catalog.Account) (*catalog.Account, error) {
 	if out.Grants = maps.Clone(a.Grants); out.Grants == nil {
 		out.Grants = map[string]catalog.Privilege{}
 	}
-	out.Tables = map[string]map[string]catalog.Privilege{}
-	for db, tables := range a.Tables {
-		out.Tables[db] = maps.Clone(tables)
+	for _, kind := range []Kind{Table, Procedure, Function} {
+		copied := map[string]map[string]catalog.Privilege{}
+		for db, named := range *namedIn(a, kind) {
+			copied[db] = maps.Clone(named)
+		}
+		*namedIn(&out, kind) = copied
 	}
 	if c.AuthString != "" {
 		if err := wire.CheckAuthString(c.Plugin, c.AuthString); err != nil {
@@ -174,19 +283,24 @@ func (c Change) Applied(a *catalog.Account) (*catalog.Account, error) {
 		if on.Database == "" {
 			return nil, errors.New("a grant names a database, or * for all")
 		}
-		grants := out.Grants
-		if on.Table != "" {
-			if grants = out.Tables[on.Database]; grants == nil {
-				grants = map[string]catalog.Privilege{}
-				out.Tables[on.Database] = grants
+		if on.Name == "" {
+			if out.Grants[on.Database] = p; p == catalog.NoAccess {
+				delete(out.Grants, on.Database)
 			}
+			continue
 		}
-		name := cmp.Or(on.Table, on.Database)
-		if grants[name] = p; p == catalog.NoAccess {
-			delete(grants, name)
+		name, named := on.Name, *namedIn(&out, on.Kind)
+		if on.Kind != Table {
+			name = on.routine().Name
 		}
-		if on.Table != "" && len(grants) == 0 {
-			delete(out.Tables, on.Database)
+		if named[on.Database] == nil {
+			named[on.Database] = map[string]catalog.Privilege{}
+		}
+		if named[on.Database][name] = p; p == catalog.NoAccess {
+			delete(named[on.Database], name)
+		}
+		if len(named[on.Database]) == 0 {
+			delete(named, on.Database)
 		}
 	}
 	return &out, nil

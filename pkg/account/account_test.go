@@ -49,12 +49,9 @@ func outcome(t *testing.T, had catalog.Privilege, sql string) string {
 		}
 		got = append(got, on.String()+": "+strings.Join(names, ", "))
 	}
-	for db, p := range r.after["x"].Grants {
-		add(p, On{Database: db})
-	}
-	for db, tables := range r.after["x"].Tables {
-		for table, p := range tables {
-			add(p, On{db, table})
+	for on, p := range Granted(r.after["x"]) {
+		if on.Database != "*" || p != catalog.NoAccess {
+			add(p, on)
 		}
 	}
 	slices.Sort(got)
@@ -88,7 +85,9 @@ func TestPrivileges(t *testing.T) {
 		{0, "GRANT ALL ON d.t TO x", "d.t: ALL PRIVILEGES"},
 		{0, "GRANT LOCK TABLES ON d.t TO x", "!Illegal GRANT/REVOKE command"},
 		{0, "GRANT SELECT (a) ON d.t TO x", "!1235"},
-		{0, "GRANT EXECUTE ON PROCEDURE d.p TO x", "!1235"},
+		{0, "GRANT EXECUTE ON PROCEDURE d.P TO x", "procedure d.p: EXECUTE"},
+		{0, "GRANT ALL ON FUNCTION d.f TO x WITH GRANT OPTION", "function d.f: EXECUTE, ALTER ROUTINE, GRANT OPTION"},
+		{catalog.MayExecute, "GRANT EXECUTE ON PACKAGE d.p TO x", "!1235"},
 		{0, "GRANT BINLOG ADMIN ON *.* TO x", "!1235"},
 		{0, "GRANT PROXY ON x TO x", "!1235"},
 		{0, "GRANT role TO x", "!1235"},

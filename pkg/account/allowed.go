@@ -32,16 +32,35 @@ func (st *Statement) Allowed(by Session, own *catalog.Account, have map[string]*
 	if err := st.fits(on); err != nil {
 		return err
 	}
-	lacks := (st.given(on) | catalog.MayGrant) &^ own.Privileges(on.Database, on.Table)
+	lacks := (st.given(on) | catalog.MayGrant) &^ on.has(own)
 	switch {
 	case lacks == 0:
 		return nil
 	case on.Database == "*":
 		return sqlerr.AccessDenied.New(by.User, "%", "YES")
-	case on.Table == "":
+	case on.Name == "":
 		return sqlerr.AccessDeniedDB.New(by.User, "%", on.Database)
+	case on.Kind != Table:
+		return RoutineDenied(lacks, by.User, on.Database, on.Name)
 	}
-	return TableDenied(by.Flavor, lacks, by.User, by.Host, on.Database, on.Table)
+	return TableDenied(by.Flavor, lacks, by.User, by.Host, on.Database, on.Name)
+}
+
+// has is all that an account may do with it.
+func (o On) has(a *catalog.Account) catalog.Privilege {
+	if o.Kind == Table {
+		return a.Privileges(o.Database, o.Name)
+	}
+	return a.OfRoutine(o.routine())
+}
+
+// RoutineDenied is the error of a server whose client may not do with a function or procedure what it needs p for.
+func RoutineDenied(p catalog.Privilege, user, db, name string) *sqlerr.Error {
+	if p != catalog.MayGrant {
+		p &^= catalog.MayGrant
+	}
+	command := strings.ReplaceAll(strings.ToLower(p.String()), "grant option", "grant")
+	return sqlerr.ProgramAccessDenied.New(command, user, "%", db+"."+name)
 }
 
 // TableDenied is the error of a server whose client may not do with a table what it needs p for; none: any privilege would do.
@@ -65,18 +84,22 @@ func (st *Statement) on(by Session) (On, error) {
 		}
 	}
 	if by.Lower {
-		on.Database, on.Table = strings.ToLower(on.Database), strings.ToLower(on.Table)
+		on.Database, on.Name = strings.ToLower(on.Database), strings.ToLower(on.Name)
 	}
 	return on, nil
 }
 
-// Table is the table that a GRANT of privileges is on, which must exist unless they have CREATE among them; "": it is on no table, or need not be there.
-func (st *Statement) Table(by Session) (db, table string) {
+// Missing is the error of a GRANT on a table, function or procedure that there is not in snap. A table need not be there if CREATE is granted.
+func (st *Statement) Missing(by Session, snap *catalog.Snapshot) error {
 	on, err := st.on(by)
-	if err != nil || st.Verb != Grant || st.given(on)&catalog.MayCreate != 0 {
-		return "", ""
+	switch {
+	case err != nil || st.Verb != Grant || on.Name == "":
+	case on.Kind == Table && snap.Table(on.Database, on.Name) == nil && st.given(on)&catalog.MayCreate == 0:
+		return sqlerr.NoSuchTable.New(on.Database, on.Name)
+	case on.Kind != Table && snap.Routines[on.routine()] == nil:
+		return sqlerr.NoSuchRoutine.New("FUNCTION or PROCEDURE", on.Name)
 	}
-	return on.Database, on.Table
+	return nil
 }
 
 // given is the privileges of the statement on what they are on.
@@ -91,9 +114,9 @@ func (st *Statement) given(on On) catalog.Privilege {
 func (st *Statement) fits(on On) error {
 	p := st.Privileges &^ catalog.MayGrant
 	switch {
-	case on.Table != "" && p&^catalog.AllOfTable != 0:
+	case on.Name != "" && p&^most(on) != 0:
 		return sqlerr.IllegalGrant.New()
-	case on.Table == "" && on.Database != "*" && p&^catalog.AllOfDatabase != 0:
+	case on.Name == "" && on.Database != "*" && p&^catalog.AllOfDatabase != 0:
 		return sqlerr.WrongUsage.New("DB GRANT", "GLOBAL PRIVILEGES")
 	}
 	return nil

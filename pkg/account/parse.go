@@ -356,10 +356,16 @@ func (r *reader) level(out *Statement) (err error) {
 		}
 		return nil
 	}
-	if r.Is("FUNCTION") || r.Is("PROCEDURE") || r.Is("PACKAGE") {
-		return sqlerr.Unsupported("privileges on one function or procedure", levels)
+	switch {
+	case r.Is("PACKAGE"):
+		return sqlerr.Unsupported("privileges on one package", levels)
+	case r.Take("FUNCTION"):
+		out.On.Kind = Function
+	case r.Take("PROCEDURE"):
+		out.On.Kind = Procedure
+	default:
+		r.Take("TABLE")
 	}
-	r.Take("TABLE")
 	name, err := r.name()
 	switch {
 	case err != nil:
@@ -367,11 +373,13 @@ func (r *reader) level(out *Statement) (err error) {
 	case name == "*":
 		return sqlerr.Unsupported("privileges on a database called *", "write *.* for all databases, or give it another name")
 	case !r.Take("."):
-		out.On.Table = name // of the session's database
+		out.On.Name = name // of the session's database
 		return nil
+	case out.On.Kind != Table && r.Is("*"):
+		return sqlerr.IllegalGrant.New()
 	case !r.Take("*"):
 		out.On.Database = name
-		out.On.Table, err = r.name()
+		out.On.Name, err = r.name()
 		return err
 	}
 	// A database is named by a pattern; what has no other meaning than itself is written behind a backslash.

@@ -74,7 +74,9 @@ func PrivilegeName(p catalog.Privilege, db string) string {
 // most is all privileges that there are on something.
 func most(on On) catalog.Privilege {
 	switch {
-	case on.Table != "":
+	case on.Kind != Table:
+		return catalog.AllOfRoutine
+	case on.Name != "":
 		return catalog.AllOfTable
 	case on.Database != "*":
 		return catalog.AllOfDatabase
@@ -93,10 +95,17 @@ func Completed(p catalog.Privilege, on On) catalog.Privilege {
 // Shown is what GRANT calls p on something, with the GRANT OPTION apart.
 func Shown(p catalog.Privilege, on On, flavor catalog.Flavor) (names []string, grants bool) {
 	grants = p&catalog.MayGrant != 0
-	if p &^= catalog.MayGrant; p == most(on) {
+	if p &^= catalog.MayGrant; p == most(on) && (on.Kind == Table || on.Name == "") {
 		return []string{all}, grants
 	}
 	return Names(p, flavor), grants
+}
+
+// asServersTell are the names of all privileges in the order in which servers tell them, but for the GRANT OPTION.
+func asServersTell() []string {
+	return []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "RELOAD", "SHUTDOWN", "PROCESS", "FILE", "REFERENCES", "INDEX", "ALTER",
+		"SHOW DATABASES", "SUPER", "CREATE TEMPORARY TABLES", "LOCK TABLES", "EXECUTE", "REPLICATION SLAVE", "REPLICATION CLIENT", "CREATE VIEW", "SHOW VIEW",
+		"CREATE ROUTINE", "ALTER ROUTINE", "CREATE USER", "EVENT", "TRIGGER", "CREATE TABLESPACE", "DELETE HISTORY", "GRANT OPTION"}
 }
 
 // Names are the privileges of p that servers of the flavor know.
@@ -105,6 +114,8 @@ func Names(p catalog.Privilege, flavor catalog.Flavor) []string {
 		p &^= catalog.MayDeleteHistory
 	}
 	list := p.Names()
+	order := asServersTell()
+	slices.SortStableFunc(list, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
 	if i := slices.Index(list, catalog.MaySeeReplication.String()); i >= 0 && flavor == catalog.MariaDB {
 		list[i] = "BINLOG MONITOR"
 	}

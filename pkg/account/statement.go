@@ -270,13 +270,8 @@ func (r *run) revoke(name string, a *catalog.Account) error {
 			return sqlerr.RevokeFailed.New()
 		}
 		none := map[On]catalog.Privilege{}
-		for db := range a.Grants {
-			none[On{Database: db}] = catalog.NoAccess
-		}
-		for db, tables := range a.Tables {
-			for table := range tables {
-				none[On{db, table}] = catalog.NoAccess
-			}
+		for on := range Granted(a) {
+			none[on] = catalog.NoAccess
 		}
 		return r.change(a, &User{}, none)
 	}
@@ -286,8 +281,10 @@ func (r *run) revoke(name string, a *catalog.Account) error {
 	}
 	switch {
 	case a != nil && (on.Database == "*" || on.of(a) != catalog.NoAccess):
-	case on.Table != "":
-		return sqlerr.NoSuchTableGrant.New(name, "%", on.Table)
+	case on.Kind != Table:
+		return sqlerr.NoSuchRoutineGrant.New(name, "%", on.Name)
+	case on.Name != "":
+		return sqlerr.NoSuchTableGrant.New(name, "%", on.Name)
 	default:
 		return sqlerr.NoSuchGrant.New(name, "%")
 	}

@@ -25,12 +25,9 @@ func (a *Server) ListUsers(context.Context, *adminv1.ListUsersRequest) (*adminv1
 		user := &adminv1.User{
 			Name: u.Name, Plugin: u.AuthPlugin, LoopbackOnly: u.LoopbackOnly, HasPassword: u.AuthString != "", Grants: map[string]string{},
 		}
-		for db, p := range u.Grants {
-			user.Grants[db] = account.PrivilegeName(p, db)
-		}
-		for db, tables := range u.Tables {
-			for table, p := range tables {
-				user.Grants[account.On{Database: db, Table: table}.String()] = account.PrivilegeName(p, db)
+		for on, p := range account.Granted(u) {
+			if on.Database != "*" || p != catalog.NoAccess {
+				user.Grants[on.String()] = account.PrivilegeName(p, on.Database)
 			}
 		}
 		out.Users = append(out.Users, user)

@@ -18,6 +18,9 @@ type Account struct {
 	Grants map[string]Privilege `json:"grants"`
 	// Tables are what is granted on single tables and views, by database and name.
 	Tables map[string]map[string]Privilege `json:"tables,omitempty"`
+	// Functions and Procedures are what is granted on single ones, by database and folded name (see RoutineKey).
+	Functions  map[string]map[string]Privilege `json:"functions,omitempty"`
+	Procedures map[string]map[string]Privilege `json:"procedures,omitempty"`
 	// LoopbackOnly refuses logins from anywhere but this machine.
 	LoopbackOnly bool `json:"loopback_only,omitempty"`
 }
@@ -31,26 +34,49 @@ func (a *Account) Privileges(db, table string) Privilege {
 	return p
 }
 
+// OfRoutine returns what a may do with a function or procedure.
+func (a *Account) OfRoutine(k RoutineKey) Privilege {
+	return a.Privileges(k.Database, "") | a.OnRoutine(k)
+}
+
+// OnRoutine returns what a has been granted on a function or procedure itself.
+func (a *Account) OnRoutine(k RoutineKey) Privilege {
+	if k.Function {
+		return a.Functions[k.Database][k.Name]
+	}
+	return a.Procedures[k.Database][k.Name]
+}
+
 // Global returns what a may do everywhere.
 func (a *Account) Global() Privilege { return a.Grants["*"] }
 
 // Sees reports whether a may know that there is the database db: it may do something in it.
 func (a *Account) Sees(db string) bool {
-	return a.Privileges(db, "")&AllOfDatabase != 0 || len(a.Tables[db]) > 0
+	return a.Privileges(db, "")&AllOfDatabase != 0 || len(a.Tables[db]) > 0 || len(a.Functions[db]) > 0 || len(a.Procedures[db]) > 0
 }
 
 // SeesTables reports whether a may know of all tables of the database db, "*" for all.
 func (a *Account) SeesTables(db string) bool { return a.Privileges(db, "")&AllOfTable != 0 }
 
-// SeesPrograms reports whether a may know of the functions and procedures of the database db, "*" for all.
+// SeesPrograms reports whether a may know of all functions and procedures of the database db, "*" for all.
 func (a *Account) SeesPrograms(db string) bool {
 	return a.Privileges(db, "")&(MayExecute|MayCreateRoutine|MayAlterRoutine) != 0 || a.Global()&MaySelect != 0
 }
 
-// ReadsPrograms reports whether a may read the text of the functions and procedures of the database db, "*" for all: they have no definer, so that whoever
+// ReadsPrograms reports whether a may read the text of all functions and procedures of the database db, "*" for all: whoever
 // may replace them has it.
 func (a *Account) ReadsPrograms(db string) bool {
 	return a.Privileges(db, "")&MayAlterRoutine != 0 || a.Global()&MaySelect != 0
+}
+
+// SeesRoutine reports whether a may know of r.
+func (a *Account) SeesRoutine(r *Routine) bool {
+	return a.SeesPrograms(r.Database) || a.OfRoutine(r.Key())&AllOfRoutine != 0
+}
+
+// ReadsRoutine reports whether a may read the text of r.
+func (a *Account) ReadsRoutine(r *Routine) bool {
+	return a.ReadsPrograms(r.Database) || a.OfRoutine(r.Key())&MayAlterRoutine != 0
 }
 
 // Administers reports whether a is an administrator of the cluster.
@@ -100,6 +126,7 @@ const (
 
 	NoAccess      Privilege = 0
 	AllOfTable              = MayCreateTemporary - 1
+	AllOfRoutine            = MayExecute | MayAlterRoutine
 	AllOfDatabase           = MayReload - 1
 	All                     = MayGrant - 1
 )

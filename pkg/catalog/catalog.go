@@ -139,7 +139,8 @@ type Table struct {
 	Updatable   bool   `json:"updatable,omitempty"`
 	CheckOption string `json:"check_option,omitempty"`
 	// Apart: the view says ALGORITHM=TEMPTABLE. Servers compute all its rows, and then what a statement asks of them.
-	Apart bool `json:"apart,omitempty"`
+	Apart    bool `json:"apart,omitempty"`
+	Security      // of a view
 
 	// Temporary is what stands behind the name in the CREATE TEMPORARY TABLE of a session's temporary table; "" for all
 	// others.

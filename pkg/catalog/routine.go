@@ -11,6 +11,7 @@ type Routine struct {
 	Database string `json:"database"`
 	Name     string `json:"name"`
 	Function bool   `json:"function,omitempty"` // else a procedure
+	Security
 	// Text is its CREATE statement without a DEFINER, as the client wrote it in SQLMode.
 	Text    string `json:"text"`
 	SQLMode string `json:"sql_mode"`

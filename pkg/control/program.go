@@ -41,11 +41,16 @@ func (d *schemaChange) readRoutines(ctx context.Context, change *topology.Change
 			continue
 		}
 		r := &catalog.Routine{Database: o.DB, Name: o.Name, Function: function, Text: first.Text, SQLMode: first.SQLMode, Collation: first.Collation}
-		if function {
-			prog, err := ddl.ParseProgram(r.Text, r.SQLMode, d.snap.Flavor, d.snap.ServerVersion)
-			if err != nil {
-				return err
+		prog, err := ddl.ParseProgram(r.Text, r.SQLMode, d.snap.Flavor, d.snap.ServerVersion)
+		if err != nil {
+			return err
+		}
+		if r.Invoker, r.Definer = prog.Invoker, d.job.Work.Definer; r.Definer == "" {
+			if old := d.snap.Routine(o.DB, o.Name, function); old != nil {
+				r.Definer = old.Definer
 			}
+		}
+		if function {
 			if err = sharding.FunctionFacts(d.snap, prog, r); err != nil {
 				return err
 			}

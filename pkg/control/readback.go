@@ -151,6 +151,14 @@ func (d *schemaChange) number(ctx context.Context, t *catalog.Table, r migration
 		return nil
 	}
 	if t.Kind == catalog.View {
+		if t.Definer = d.job.Work.Definer; t.Definer == "" {
+			if old == nil {
+				old = d.snap.Table(t.Database, t.Name)
+			}
+			if old != nil {
+				t.Definer = old.Definer
+			}
+		}
 		return nil
 	}
 	id, err := d.leader.store.NextID(ctx, "table")
@@ -182,7 +190,7 @@ func difference(a, b *catalog.Table) string {
 		return "foreign keys"
 	case a.Collation != b.Collation:
 		return "collation"
-	case a.ViewText != b.ViewText || a.Updatable != b.Updatable || a.CheckOption != b.CheckOption || a.Apart != b.Apart:
+	case a.ViewText != b.ViewText || a.Updatable != b.Updatable || a.CheckOption != b.CheckOption || a.Apart != b.Apart || a.Security != b.Security:
 		return "text"
 	}
 	return ""

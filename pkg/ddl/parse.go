@@ -119,6 +119,9 @@ func (p *parser) view(v Verb) error {
 		case p.peek(0).is("DEFINER"):
 			from := p.peek(0).start
 			p.accept("DEFINER", "=")
+			if p.Definer = p.peek(0).value; p.peek(0).is("CURRENT_USER") {
+				p.Definer = ""
+			}
 			for ; p.pos < len(p.toks); p.pos++ {
 				t := p.peek(0)
 				if t.depth == 0 && (t.is("SQL") || t.is("VIEW") || t.is("PROCEDURE") || t.is("FUNCTION") || t.is("TRIGGER") || t.is("EVENT") || t.is("AGGREGATE")) {

@@ -68,7 +68,7 @@ func (v *Viewer) accountRows(table string) (rows []string, err error) {
 		default:
 			for _, db := range sorted(a.Tables) {
 				for _, name := range sorted(a.Tables[db]) {
-					row(a, account.On{Database: db, Table: name}, a.Tables[db][name])
+					row(a, account.On{Database: db, Name: name}, a.Tables[db][name])
 				}
 			}
 		}
@@ -87,7 +87,7 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, on account
 	case "db":
 		return v.quoted(on.Database)
 	case "table_name":
-		return v.quoted(on.Table)
+		return v.quoted(on.Name)
 	case "table_priv":
 		return v.quoted(tableSet(p))
 	case "column_priv", "grantor":

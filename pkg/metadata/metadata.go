@@ -93,37 +93,49 @@ func isProcesslist(name string) bool { return strings.EqualFold(name, "processli
 type filter struct {
 	schema, table, hidden string
 	ofDatabases           bool
-	sees, reads           func(db, table string) bool
+	sees, reads           right
 	text                  string
+	definer               string // the column DEFINER as the cluster has it, "" if servers do not differ
+}
+
+// right tells what an account may do: with a table, or in all of a database where table is "", and for tables of rows about functions and procedures with
+// one of these.
+type right struct {
+	table   func(db, table string) bool
+	routine func(*catalog.Routine) bool
 }
 
 func (v *Viewer) filterOf(table string) (filter, bool) {
 	f, ok := filterOf(table)
-	may := func(p catalog.Privilege) func(db, table string) bool {
-		return func(db, table string) bool { return v.Account.Privileges(db, table)&p != 0 }
-	}
 	switch strings.ToLower(table) {
 	case "schemata", "schemata_extensions":
-		f.sees = may(catalog.AllOfDatabase)
+		f.sees = v.may(catalog.AllOfDatabase)
 	case "routines", "parameters":
-		f.sees = func(db, _ string) bool { return v.Account.SeesPrograms(db) }
+		f.sees = right{func(db, _ string) bool { return v.Account.SeesPrograms(db) }, v.Account.SeesRoutine}
 	case "triggers":
-		f.sees = may(catalog.MayTrigger)
+		f.sees = v.may(catalog.MayTrigger)
 	case "events":
-		f.sees = may(catalog.MayEvent)
+		f.sees = v.may(catalog.MayEvent)
 	default:
-		f.sees = may(catalog.AllOfTable | catalog.MayGrant)
+		f.sees = v.may(catalog.AllOfTable | catalog.MayGrant)
 	}
 	switch strings.ToLower(table) {
 	case "routines":
-		f.text, f.reads = "ROUTINE_DEFINITION", func(db, _ string) bool { return v.Account.ReadsPrograms(db) }
+		f.definer = v.definersOfRoutines()
+		f.text, f.reads = "ROUTINE_DEFINITION", right{func(db, _ string) bool { return v.Account.ReadsPrograms(db) }, v.Account.ReadsRoutine}
 	case "views":
-		f.text, f.reads = "VIEW_DEFINITION", func(db, table string) bool {
+		f.definer = v.definersOfViews()
+		f.text, f.reads = "VIEW_DEFINITION", right{table: func(db, table string) bool {
 			const need = catalog.MaySelect | catalog.MayShowView
 			return v.Account.Privileges(db, table)&need == need
-		}
+		}}
 	}
 	return f, ok
+}
+
+// may is the right that one of the privileges gives.
+func (v *Viewer) may(p catalog.Privilege) right {
+	return right{table: func(db, table string) bool { return v.Account.Privileges(db, table)&p != 0 }}
 }
 
 func filterOf(table string) (filter, bool) {
@@ -213,12 +225,13 @@ func forEverybody(table string) bool {
 func (v *Viewer) hides(refs []sqlparse.TableRef) bool {
 	return slices.ContainsFunc(refs, func(r sqlparse.TableRef) bool {
 		f, ok := v.filterOf(r.Name)
-		return ok && (!f.sees("*", "") || f.reads != nil && !f.reads("*", ""))
+		return ok && (!f.sees.table("*", "") || f.reads.table != nil && !f.reads.table("*", ""))
 	})
 }
 
 // where is the condition of the rows on whose databases and tables the account has what has asks for; "": of all.
-func (v *Viewer) where(f filter, has func(db, table string) bool) string {
+func (v *Viewer) where(f filter, r right) string {
+	has := r.table
 	if has("*", "") || f.ofDatabases && v.Account.Global()&catalog.MayShowDatabases != 0 {
 		return ""
 	}
@@ -246,6 +259,13 @@ func (v *Viewer) where(f filter, has func(db, table string) bool) string {
 			}
 		}
 	}
+	if r.routine != nil {
+		for _, one := range v.routines() {
+			if !has(one.Database, "") && r.routine(one) {
+				tables += " OR " + v.isRoutine(one, schema)
+			}
+		}
+	}
 	if tables != "" {
 		return "(" + schema + " IN (" + list + ")" + tables + ")"
 	}
@@ -260,31 +280,44 @@ func (v *Viewer) visible(f filter) string {
 	return ""
 }
 
-// withoutTexts is a SELECT of a table of information_schema without the texts that the account may not read, as servers of the kind leave them out.
+// withoutTexts is a SELECT of a table of information_schema with the definers that the catalog knows and without the texts
+// that the account may not read, as servers of the kind leave them out.
 func (v *Viewer) withoutTexts(table string, f filter) (string, error) {
 	where := ""
-	if f.reads != nil {
+	if f.reads.table != nil {
 		where = v.where(f, f.reads)
 	}
-	if where == "" {
+	if where == "" && f.definer == "" {
 		return "SELECT * FROM information_schema." + table, nil
 	}
 	hidden := "NULL"
 	if f.table != "" { // of a view
 		hidden = "''"
 	}
-	return v.with(table, f.text, func(column string) string { return "IF(" + where + ", " + column + ", " + hidden + ")" })
+	return v.with(table, func(name, column string) string {
+		switch {
+		case f.definer != "" && name == "DEFINER":
+			return f.definer
+		case where != "" && name == f.text:
+			return "IF(" + where + ", " + column + ", " + hidden + ")"
+		}
+		return ""
+	})
 }
 
 // withPrivileges is a SELECT of information_schema.columns with what the account may do with the columns.
 func (v *Viewer) withPrivileges(f filter) (string, error) {
-	return v.with("columns", "PRIVILEGES", func(column string) string {
-		return "IF(table_schema = 'information_schema', " + column + ", " + v.privilegesOf(f) + ")"
+	return v.with("columns", func(name, column string) string {
+		if name == "PRIVILEGES" {
+			return "IF(table_schema = 'information_schema', " + column + ", " + v.privilegesOf(f) + ")"
+		}
+		return ""
 	})
 }
 
-// with is a SELECT of a table of information_schema with another expression in the place of one column.
-func (v *Viewer) with(table, name string, instead func(column string) string) (string, error) {
+// with is a SELECT of a table of information_schema with other expressions in the place of some columns: instead has a
+// column's name in upper case and the name quoted, and answers "" for a column that stays.
+func (v *Viewer) with(table string, instead func(name, column string) string) (string, error) {
 	table = "information_schema." + table
 	columns, err := v.Columns(table)
 	if err != nil {
@@ -293,8 +326,8 @@ func (v *Viewer) with(table, name string, instead func(column string) string) (s
 	list := make([]string, len(columns))
 	for i := range columns {
 		list[i] = sqltypes.QuoteName(columns[i].Name)
-		if strings.EqualFold(columns[i].Name, name) {
-			list[i] = instead(list[i]) + " AS " + list[i]
+		if expression := instead(strings.ToUpper(columns[i].Name), list[i]); expression != "" {
+			list[i] = expression + " AS " + list[i]
 		}
 	}
 	return "SELECT " + strings.Join(list, ", ") + " FROM " + table, nil
@@ -306,7 +339,7 @@ func (v *Viewer) privilegesOf(f filter) string {
 	for _, name := range catalog.OfColumns.Names() {
 		p := catalog.PrivilegeNamed(name)
 		word := "'" + strings.ToLower(name) + "'"
-		if where := v.where(f, func(db, table string) bool { return v.Account.Privileges(db, table)&p != 0 }); where != "" {
+		if where := v.where(f, v.may(p)); where != "" {
 			word = "IF(" + where + ", " + word + ", NULL)"
 		}
 		text += ", " + word
@@ -367,7 +400,7 @@ func (v *Viewer) derived(st *sqlparse.Statement, r sqlparse.TableRef, apart stri
 			return "", err
 		}
 	case strings.EqualFold(r.Name, "triggers") && v.hasPrograms():
-		shown = triggers()
+		shown = v.triggers()
 	case strings.EqualFold(r.Name, "events") && len(v.Snapshot.Events) > 0:
 		if shown, err = v.events(); err != nil {
 			return "", err

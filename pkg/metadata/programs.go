@@ -1,6 +1,9 @@
 package metadata
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,11 +59,89 @@ func (v *Viewer) hasPrograms() bool {
 	return false
 }
 
-// triggers is information_schema.triggers with the bodies that clients wrote, as a SELECT without its condition.
-func triggers() string {
+// triggers is information_schema.triggers with the bodies that clients wrote, and the definers of those that sessions run, as a SELECT without its condition.
+func (v *Viewer) triggers() string {
+	var when strings.Builder
+	for _, db := range sorted(v.Snapshot.Databases) {
+		d := v.Snapshot.Databases[db]
+		for _, name := range sorted(d.Tables) {
+			for _, t := range d.Tables[name].Triggers {
+				if t.Program != nil {
+					when.WriteString(" WHEN " + exactly("trigger_schema", v.quoted(db)) + " AND " + exactly("trigger_name", v.quoted(t.Name)) +
+						" THEN " + v.quoted(t.Program.Definer+"@%"))
+				}
+			}
+		}
+	}
+	definer := "DEFINER"
+	if shown := v.definers(when.String()); shown != "" {
+		definer = shown + " AS DEFINER"
+	}
 	return "SELECT TRIGGER_CATALOG, TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_MANIPULATION, EVENT_OBJECT_CATALOG, EVENT_OBJECT_SCHEMA, " +
 		"EVENT_OBJECT_TABLE, ACTION_ORDER, ACTION_CONDITION, " + routine.LiveColumn("ACTION_STATEMENT") + " AS ACTION_STATEMENT, " +
 		"ACTION_ORIENTATION, ACTION_TIMING, ACTION_REFERENCE_OLD_TABLE, ACTION_REFERENCE_NEW_TABLE, ACTION_REFERENCE_OLD_ROW, " +
-		"ACTION_REFERENCE_NEW_ROW, CREATED, SQL_MODE, DEFINER, CHARACTER_SET_CLIENT, COLLATION_CONNECTION, DATABASE_COLLATION " +
+		"ACTION_REFERENCE_NEW_ROW, CREATED, SQL_MODE, " + definer + ", CHARACTER_SET_CLIENT, COLLATION_CONNECTION, DATABASE_COLLATION " +
 		"FROM information_schema.triggers"
+}
+
+// definersOfViews is information_schema.views.DEFINER with the cluster's accounts in place of the servers'.
+func (v *Viewer) definersOfViews() string {
+	var when strings.Builder
+	for _, db := range sorted(v.Snapshot.Databases) {
+		d := v.Snapshot.Databases[db]
+		for _, name := range sorted(d.Tables) {
+			if t := d.Tables[name]; t.Definer != "" {
+				when.WriteString(" WHEN " + exactly("table_schema", v.quoted(db)) + " AND " + exactly("table_name", v.quoted(name)) + " THEN " + v.quoted(t.Definer+"@%"))
+			}
+		}
+	}
+	return v.definers(when.String())
+}
+
+// exactly is the condition that a column of information_schema, whose collation may take names for others, has a value.
+func exactly(column, value string) string {
+	return "CONVERT(" + column + " USING utf8mb4) COLLATE utf8mb4_bin = " + value
+}
+
+// definersOfRoutines is definersOfViews of information_schema.routines.
+func (v *Viewer) definersOfRoutines() string {
+	var when strings.Builder
+	for _, r := range v.routines() {
+		if r.Definer != "" {
+			when.WriteString(" WHEN " + v.isRoutine(r, "routine_schema") + " THEN " + v.quoted(r.Definer+"@%"))
+		}
+	}
+	return v.definers(when.String())
+}
+
+// routines are the stored functions and procedures, in one order.
+func (v *Viewer) routines() []*catalog.Routine {
+	return slices.SortedFunc(maps.Values(v.Snapshot.Routines), func(x, y *catalog.Routine) int {
+		return cmp.Or(cmp.Compare(x.Database, y.Database), cmp.Compare(x.Name, y.Name), cmp.Compare(kindOf(x), kindOf(y)))
+	})
+}
+
+// kindOf is information_schema.routines.ROUTINE_TYPE.
+func kindOf(r *catalog.Routine) string {
+	if r.Function {
+		return "FUNCTION"
+	}
+	return "PROCEDURE"
+}
+
+// isRoutine is the condition of the rows about r in a table of information_schema whose column schema has its database.
+func (v *Viewer) isRoutine(r *catalog.Routine, schema string) string {
+	return schema + " = " + v.quoted(r.Database) + " AND specific_name = " + v.quoted(r.Name) + " AND routine_type = '" + kindOf(r) + "'"
+}
+
+// definers is the column DEFINER with others in its place, which when gives.
+func (v *Viewer) definers(when string) string {
+	if when == "" {
+		return ""
+	}
+	length := "288"
+	if v.Dialect.MariaDB() {
+		length = "384"
+	}
+	return "IFNULL(CAST(CASE" + when + " ELSE definer END AS CHAR(" + length + ")), '')" // it may not be NULL, which of a CAST nobody knows
 }

@@ -31,6 +31,9 @@ func (p *Planner) planEvent(o ddl.Name) error {
 			p.note(sqlerr.NoSuchRoutine.New("Event", o.Name))
 			return errNothingToDo
 		}
+		if err := p.mayChange(old.Definer); err != nil {
+			return err
+		}
 		p.work.Step = &Step{SQL: "DROP EVENT IF EXISTS " + o.SQL(), Repeat: true}
 		p.work.Routines = p.work.Watched
 		return nil
@@ -50,6 +53,11 @@ func (p *Planner) planEvent(o ddl.Name) error {
 		return errNothingToDo
 	case !alter && old != nil && !prog.OrReplace:
 		return taken(o.Name)
+	}
+	if alter {
+		if err := p.mayChange(old.Definer); err != nil {
+			return err
+		}
 	}
 	definer, err := p.programDefiner(prog)
 	if err != nil {
@@ -93,19 +101,4 @@ func (p *Planner) planEvent(o ddl.Name) error {
 	}
 	p.work.Step, p.work.Routines = &s, p.work.Watched
 	return nil
-}
-
-// programDefiner is the account that an event, or a trigger that sessions run, runs as.
-func (p *Planner) programDefiner(prog *routine.Program) (string, error) {
-	name := prog.DefinerName
-	if name == "" || name == p.User {
-		return p.User, nil
-	}
-	if a := p.Snap.Accounts[p.User]; a == nil || !a.Administers() {
-		return "", sqlerr.SpecificAccessDenied.New("SUPER, SET USER")
-	}
-	if p.Snap.Accounts[name] == nil {
-		p.note(sqlerr.NoSuchUser.New(name))
-	}
-	return name, nil
 }

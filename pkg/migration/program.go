@@ -56,11 +56,17 @@ func (p *Planner) planProgram(ctx context.Context) error {
 			p.note(sqlerr.NoSuchRoutine.New(kind, o))
 			return errNothingToDo
 		}
+		if err := p.mayChange(old.Definer); err != nil {
+			return err
+		}
 		p.work.Step = &Step{SQL: "DROP " + kind + " IF EXISTS " + o.SQL(), Repeat: true}
 		return nil
 	case ddl.AlterProgram:
 		if old == nil {
 			return missing()
+		}
+		if err := p.mayChange(old.Definer); err != nil {
+			return err
 		}
 		p.work.Step = &Step{SQL: strings.TrimSpace(p.Statement.Text), Repeat: true}
 		return nil
@@ -76,6 +82,9 @@ func (p *Planner) planProgram(ctx context.Context) error {
 		if err := sharding.FunctionFacts(p.Snap, p.Statement.Prog, &catalog.Routine{Database: o.DB}); err != nil {
 			return err
 		}
+	}
+	if p.work.Definer, err = p.programDefiner(p.Statement.Prog); err != nil {
+		return err
 	}
 	s := Step{SQL: p.Statement.WithoutDefiner(), Repeat: p.Statement.Prog.OrReplace}
 	if drop := "DROP " + kind + " IF EXISTS " + o.SQL(); old == nil {

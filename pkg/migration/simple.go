@@ -37,6 +37,9 @@ func (p *Planner) createView(ctx context.Context) error {
 			return sqlerr.NoSuchTable.New(o.DB, o.Name)
 		}
 	}
+	if err := p.viewDefiner(old); err != nil {
+		return err
+	}
 	s := Step{SQL: p.Statement.Rewrite(), Repeat: old != nil}
 	if old == nil {
 		s.Undo = []string{"DROP VIEW IF EXISTS " + o.SQL()}
@@ -68,6 +71,9 @@ func (p *Planner) dropTables() error {
 				p.warnNotView(o)
 			}
 			continue
+		}
+		if err := p.mayChange(t.Definer); err != nil {
+			return err
 		}
 		p.dropIndexes(t, nil)
 		there = append(there, o.SQL())

@@ -64,6 +64,10 @@ func (p *Planner) planTrigger(ctx context.Context, o ddl.Name) error {
 // which sessions run. The error says what neither may do.
 func (p *Planner) triggerText(ctx context.Context, t *catalog.Table) (string, error) {
 	prog := p.Statement.Prog
+	definer, err := p.programDefiner(prog)
+	if err != nil {
+		return "", err
+	}
 	others := slices.DeleteFunc(slices.Clone(t.Triggers), func(tr catalog.Trigger) bool { return prog.OrReplace && routine.Same(tr.Name, prog.Name.Name) })
 	beside := func(program bool) bool {
 		return slices.ContainsFunc(others, func(tr catalog.Trigger) bool {
@@ -88,10 +92,6 @@ func (p *Planner) triggerText(ctx context.Context, t *catalog.Table) (string, er
 	if beside(false) {
 		return "", sqlerr.Unsupported("a BEFORE trigger that uses tables, or assigns what a row is placed by, behind one that does not",
 			"put both into one trigger")
-	}
-	definer, err := p.programDefiner(prog)
-	if err != nil {
-		return "", err
 	}
 	if len(t.Primary) == 0 || t.HiddenKey {
 		return "", native // its rows cannot be told apart

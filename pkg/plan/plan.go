@@ -152,7 +152,20 @@ type Guard struct {
 // Access is what a statement needs on a table, on a database as a whole (Table is ""), or everywhere ("*"), or to call a routine; no Privilege: any.
 type Access struct {
 	Database, Table, Routine string
+	Function                 bool // Routine is one, else a procedure
 	Privilege                catalog.Privilege
+	// As is the account that needs it: the definer of the view or function that reads there. "": the session's.
+	As string
+	// View, not nil: it is needed behind this view of the statement, which is what clients are told of if it is lacking.
+	View *catalog.Table
+	// Tells: the account is to be told how View is made (EXPLAIN).
+	Tells bool
+}
+
+// Over reports whether a and b are about the same for the same account.
+func (a Access) Over(b Access) bool {
+	a.Privilege = b.Privilege
+	return a == b
 }
 
 // Operand is a value known when the plan runs: argument Arg of the statement, or Const when Arg is negative.

@@ -438,8 +438,8 @@ func (a *analysis) base(name sqlparser.TableName, alias, db string) (*instance, 
 	if err != nil {
 		return nil, err
 	}
-	a.b.needs(t, catalog.MaySelect)
 	if a.inView == 0 {
+		a.b.needs(t, catalog.MaySelect)
 		a.refs = append(a.refs, t)
 	}
 	if t.Kind == catalog.View {
@@ -514,7 +514,6 @@ func (a *analysis) viewByTokens(t *catalog.Table) error {
 		if err != nil {
 			return invalidView(t, err)
 		}
-		a.b.needs(behind, catalog.MaySelect)
 		if behind.Kind != catalog.View {
 			a.behind = append(a.behind, behind)
 		}
@@ -539,9 +538,7 @@ func closed(t *catalog.Table) error {
 
 // table finds a table of the catalog or returns the error the servers give.
 func (b *build) table(db, name string) (*catalog.Table, error) {
-	if b.snap.LowerCaseTableNames != 0 {
-		db, name = strings.ToLower(db), strings.ToLower(name)
-	}
+	db, name = b.lowered(db, name)
 	if t := b.snap.Table(db, name); t != nil {
 		if t.Closed {
 			return nil, closed(t)
@@ -565,6 +562,14 @@ func (b *build) table(db, name string) (*catalog.Table, error) {
 		return nil, sqlerr.UnknownDatabase.New(db)
 	}
 	return nil, sqlerr.NoSuchTable.New(db, name)
+}
+
+// lowered are the names as the servers keep them.
+func (b *build) lowered(db, name string) (string, string) {
+	if b.snap.LowerCaseTableNames != 0 {
+		return strings.ToLower(db), strings.ToLower(name)
+	}
+	return db, name
 }
 
 func (a *analysis) join(b *block, e *sqlparser.JoinTableExpr, db string) (*tree, error) {
@@ -702,43 +707,6 @@ func (a *analysis) tables() (tables []*catalog.Table) {
 		}
 	}
 	return tables
-}
-
-// needs notes what the account needs on a table. The session's own temporary tables are its own.
-func (b *build) needs(t *catalog.Table, p catalog.Privilege) {
-	if t.Temporary == "" {
-		b.access(plan.Access{Database: t.Database, Table: t.Name, Privilege: p})
-	}
-}
-
-// needsNot takes back what was noted of a table.
-func (b *build) needsNot(t *catalog.Table, p catalog.Privilege) {
-	for i := range b.plan.Access {
-		if a := &b.plan.Access[i]; a.Database == t.Database && a.Table == t.Name {
-			a.Privilege &^= p
-		}
-	}
-}
-
-// needsIn notes what the account needs in a database as a whole, or everywhere ("*").
-func (b *build) needsIn(db string, p catalog.Privilege) {
-	b.access(plan.Access{Database: db, Privilege: p})
-}
-
-// needsToCall notes the call of a stored program.
-func (b *build) needsToCall(db, name string) {
-	b.access(plan.Access{Database: db, Routine: name, Privilege: catalog.MayExecute})
-}
-
-func (b *build) access(a plan.Access) {
-	for i := range b.plan.Access {
-		have := &b.plan.Access[i]
-		if have.Database == a.Database && have.Table == a.Table && have.Routine == a.Routine {
-			have.Privilege |= a.Privilege
-			return
-		}
-	}
-	b.plan.Access = append(b.plan.Access, a)
 }
 
 // writes is what the statement needs on the tables that it writes to.

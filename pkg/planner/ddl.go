@@ -204,7 +204,7 @@ func (b *build) ddlProgram(w *sqlparse.Words) error {
 	}
 	b.plan.Database, b.plan.Name = db, name
 	if need := b.changes(); need == catalog.MayAlterRoutine {
-		b.access(plan.Access{Database: db, Routine: name, Privilege: need})
+		b.access(plan.Access{Database: db, Routine: name, Function: b.plan.Change.Object == plan.ObjectFunction, Privilege: need})
 	} else {
 		b.needsIn(db, need)
 	}

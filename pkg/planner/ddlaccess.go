@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -163,22 +162,4 @@ func (b *build) definedBy(from int) error {
 		}
 	}
 	return nil
-}
-
-// behindView notes that whoever locks the view t may lock what it reads.
-func (b *build) behindView(t *catalog.Table) {
-	found, before := b.plan.Access, b.a
-	b.plan.Access = nil
-	err := b.analysis().view(&instance{}, t)
-	found, b.plan.Access = b.plan.Access, found
-	b.a = before
-	for _, a := range found {
-		b.access(a)
-		if a.Table != "" {
-			b.needsIn(a.Database, catalog.MayLockTables)
-		}
-	}
-	if err != nil && !slices.ContainsFunc(b.plan.Access, func(a plan.Access) bool { return a.Database == "*" }) {
-		b.needsIn("*", catalog.MaySelect|catalog.MayLockTables) // what it reads is not known
-	}
 }

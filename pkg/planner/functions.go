@@ -63,7 +63,9 @@ func (a *analysis) storedFunction(db, name string) error {
 	if f == nil {
 		return sqlerr.Unsupported("the function '"+name+"'", "make it with CREATE FUNCTION through Skarv: there is no stored function of this name")
 	}
-	a.b.needsToCall(f.Database, f.Name)
+	if a.inView == 0 {
+		a.b.needsFunction(f)
+	}
 	if slices.Contains(a.b.readers, f) {
 		return nil
 	}
@@ -97,7 +99,6 @@ func (b *build) reader(f *catalog.Routine) error {
 		case t.Kind == catalog.View:
 			return sqlerr.Unsupported("the view "+n.Name+" in stored functions", "read its tables")
 		}
-		b.needs(t, catalog.MaySelect)
 		b.reads = append(b.reads, t)
 	}
 	return nil
@@ -160,18 +161,8 @@ func ReadsTables(st *sqlparse.Statement, db string, snap *catalog.Snapshot) bool
 // storedFunctions notes what calls of stored functions mean for the plan; by their names before parentheses, for there may
 // be no tree.
 func (b *build) storedFunctions() error {
-	if len(b.snap.Routines) == 0 {
-		return nil
-	}
-	for _, n := range routine.Calls(b.st) {
-		if n.DB == "" {
-			n.DB = b.db
-		}
-		f := b.snap.Routine(n.DB, n.Name, true)
-		if f == nil {
-			continue
-		}
-		b.needsToCall(f.Database, f.Name)
+	for _, f := range b.functions(b.st, b.db) {
+		b.needsFunction(f)
 		if f.Volatile {
 			b.plan.Uses |= plan.Nondeterministic | plan.ReadsClock
 		}

@@ -22,7 +22,7 @@ import (
 //
 // and read the difference.
 //
-// Commands: schema (adds tables), trigger TABLE before|after EVENT, reader FUNCTION TABLE..., flavor mysql|mariadb, plan [expect=Rule] [expect-not=Rule] [db=name] [latin1]
+// Commands: schema (adds tables), trigger TABLE before|after EVENT, reader FUNCTION TABLE..., security NAME DEFINER [invoker], flavor mysql|mariadb, plan [expect=Rule] [expect-not=Rule] [db=name] [latin1]
 // [mode=ansi_quotes,...].
 //
 // Every rule must be shown to fire, and not to fire where it comes near.
@@ -60,6 +60,14 @@ func TestGolden(t *testing.T) {
 					s.snap.Routines = map[catalog.RoutineKey]*catalog.Routine{}
 				}
 				s.snap.Routines[r.Key()] = r
+				return ""
+			case "security": // view or function, definer, and invoker if it is whoever uses it
+				security := catalog.Security{Definer: d.CmdArgs[1].Key, Invoker: len(d.CmdArgs) > 2}
+				if r := s.snap.Routine(s.db, d.CmdArgs[0].Key, true); r != nil {
+					r.Security = security
+				} else {
+					s.snap.Table(s.db, d.CmdArgs[0].Key).Security = security
+				}
 				return ""
 			case "flavor":
 				s.snap.Flavor = catalog.Flavor(d.CmdArgs[0].Key)
@@ -116,6 +124,15 @@ func accessGolden(t *testing.T, d *datadriven.TestData, p *Planner, s *testSchem
 			}
 			if a.Routine != "" {
 				name = "program " + a.Database + "." + a.Routine
+			}
+			if a.As != "" {
+				what += " by " + a.As
+			}
+			if a.View != nil {
+				what += " behind " + a.View.Name
+			}
+			if a.Tells {
+				what += ", to be told"
 			}
 			fmt.Fprintf(&out, "  %s: %s\n", name, what)
 		}

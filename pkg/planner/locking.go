@@ -64,7 +64,7 @@ func (b *build) lockAccess(p *plan.Plan) {
 		return
 	}
 	for i := range p.Access {
-		if a := &p.Access[i]; a.Table != "" && a.Privilege == catalog.MaySelect && systemSchema(a.Database) == userSchema {
+		if a := &p.Access[i]; a.View == nil && a.As == "" && a.Table != "" && a.Privilege == catalog.MaySelect && systemSchema(a.Database) == userSchema {
 			a.Privilege |= catalog.MayUpdate
 		}
 	}

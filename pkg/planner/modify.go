@@ -116,15 +116,26 @@ func (m *modification) expressions(b *build, from []sqlparser.TableExpr, order s
 }
 
 // reads reports whether the statement, which names one table outside of subqueries, looks at any column or subquery.
-func (m *modification) reads() (any bool) {
-	nodes := []sqlparser.SQLNode{m.scope.where}
+func (m *modification) reads() bool {
 	if m.update != nil {
-		nodes = append(nodes, m.update.OrderBy)
-		for _, e := range m.update.Exprs {
+		return readsColumns(m.update)
+	}
+	return readsColumns(m.del)
+}
+
+// readsColumns reports whether an UPDATE or DELETE of one table needs values of its rows.
+func readsColumns(tree sqlparser.Statement) (any bool) {
+	var nodes []sqlparser.SQLNode
+	switch s := tree.(type) {
+	case *sqlparser.Update:
+		nodes = []sqlparser.SQLNode{s.Where, s.OrderBy}
+		for _, e := range s.Exprs {
 			nodes = append(nodes, e.Expr)
 		}
-	} else {
-		nodes = append(nodes, m.del.OrderBy)
+	case *sqlparser.Delete:
+		nodes = []sqlparser.SQLNode{s.Where, s.OrderBy}
+	default:
+		return false
 	}
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n.(type) {

@@ -83,6 +83,13 @@ func modifyCopies(b *build) (fired bool, err error) {
 	if m != nil {
 		instances = b.instancesOf(refs, tables)
 	}
+	for i, t := range tables {
+		if b.writesRef(refs[i], instances[i]) {
+			b.needs(t, b.writes())
+		} else {
+			b.needs(t, catalog.MaySelect)
+		}
+	}
 	if w.mayUnfold(refs) {
 		places := refs
 		refs = w.unfold.refs
@@ -124,16 +131,13 @@ func modifyCopies(b *build) (fired bool, err error) {
 	return true, nil
 }
 
-// findWritten finds the tables that the statement writes to, and asks for the access that it needs to all of them; ok is false where it cannot be
-// run over copies.
+// findWritten finds the tables that the statement writes to; ok is false where it cannot be run over copies.
 func (w *worker) findWritten(refs []sqlparse.TableRef, tables []*catalog.Table, instances []*instance) (ok bool, err error) {
 	b := w.b
 	for i, t := range tables {
 		if !b.writesRef(refs[i], instances[i]) {
-			b.needs(t, catalog.MaySelect)
 			continue
 		}
-		b.needs(t, b.writes())
 		if _, twice := w.keeps[t]; twice {
 			if b.mod == nil || b.mod.del == nil {
 				return false, nil // which of the values given under two names a row gets hangs on the plan

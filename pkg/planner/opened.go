@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/routine"
 	"skarv/pkg/sqlparse"
 )
 
@@ -45,14 +44,7 @@ func (b *build) open(open []*catalog.Table, t *catalog.Table) []*catalog.Table {
 
 // called are the tables that stored functions read which st calls, as often as they do. db is its default database.
 func (b *build) called(st *sqlparse.Statement, db string) (reads []*catalog.Table) {
-	var functions []*catalog.Routine
-	for _, n := range routine.Calls(st) {
-		if n.DB == "" {
-			n.DB = db
-		}
-		functions = append(functions, b.snap.Routine(n.DB, n.Name, true))
-	}
-	for _, r := range b.snap.ReadBy(functions...) {
+	for _, r := range b.snap.ReadBy(b.functions(st, db)...) {
 		if t := b.snap.Table(r.Database, r.Name); t != nil { // else it was an error before
 			reads = append(reads, t)
 		}

@@ -96,8 +96,11 @@ type build struct {
 	snap *catalog.Snapshot
 	sess SessionInfo
 
-	plan *plan.Plan
-	done bool
+	plan  *plan.Plan
+	done  bool
+	calls []calledAs // stored functions
+	// hidden is why the view cannot be read: a temporary table hides what it reads.
+	hidden *sqlerr.Error
 
 	a      *analysis
 	query  *query
@@ -140,6 +143,9 @@ func (p *Planner) Build(st *sqlparse.Statement, db string, snap *catalog.Snapsho
 	built, err := b.build()
 	if err != nil {
 		return nil, err
+	}
+	if b.hidden != nil {
+		return nil, b.hidden
 	}
 	b.lockAccess(built)
 	built.Basis = b.basis(built)

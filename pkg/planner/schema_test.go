@@ -51,12 +51,38 @@ func (s *testSchema) add(t testing.TB, text string) {
 		case *sqlparser.CreateView:
 			db := s.snap.Databases[s.db]
 			name := c.ViewName.Name.String()
-			db.Tables[name] = &catalog.Table{Database: s.db, Name: name, Kind: catalog.View, AutoIncrement: -1,
+			view := &catalog.Table{Database: s.db, Name: name, Kind: catalog.View, AutoIncrement: -1,
 				ViewText: sqlparser.String(c.Select), Apart: strings.EqualFold(c.Algorithm, "temptable")}
+			view.Columns, view.Updatable = plainColumns(c.Select)
+			db.Tables[name] = view
 		default:
 			t.Fatalf("schema: %T", stmt)
 		}
 	}
+}
+
+// plainColumns are the columns of a view that shows columns of tables and no more, so that it can be written through.
+func plainColumns(query sqlparser.TableStatement) (list []catalog.Column, updatable bool) {
+	sel, ok := query.(*sqlparser.Select)
+	if !ok || sel.GroupBy != nil || sel.Distinct || sel.Limit != nil {
+		return nil, false
+	}
+	for _, e := range sel.SelectExprs.Exprs {
+		a, ok := e.(*sqlparser.AliasedExpr)
+		if !ok {
+			return nil, false
+		}
+		col, ok := a.Expr.(*sqlparser.ColName)
+		if !ok {
+			return nil, false
+		}
+		name := a.ColumnName()
+		if a.As.IsEmpty() {
+			name = col.Name.String()
+		}
+		list = append(list, catalog.Column{Name: name})
+	}
+	return list, true
 }
 
 func (s *testSchema) table(t testing.TB, c *sqlparser.CreateTable) {

@@ -218,7 +218,7 @@ func (b *build) aboutTable(db, name string) error {
 	if t.Kind == catalog.View && (b.plan.Topic == plan.ShowCreateView || b.plan.Topic == plan.ShowCreateTable) {
 		need = catalog.MaySelect | catalog.MayShowView
 	}
-	b.needs(t, need)
+	b.access(plan.Access{Database: t.Database, Table: t.Name, Privilege: need})
 	b.plan.Database, b.plan.Name = t.Database, t.Name
 	target := plan.Target{Kind: plan.AnyGroup}
 	if t.Kind == catalog.Single {
@@ -397,12 +397,7 @@ func (b *build) explainStatement(at int) error {
 		return sqlerr.Unsupported("EXPLAIN of a write through a view", "EXPLAIN the write to its table")
 	}
 	b.plan.Inner = inner
-	b.plan.Access = slices.Clone(inner.Access)
-	for i := range b.plan.Access { // it tells how a view is made
-		if a := &b.plan.Access[i]; a.Table != "" && b.isView(a.Database, a.Table) {
-			a.Privilege |= catalog.MayShowView
-		}
-	}
+	b.plan.Access = b.toExplain(inner.Access)
 	// The inner plan's arguments are numbered as in the inner text, which is all of the arguments of the whole.
 	return nil
 }

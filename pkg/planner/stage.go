@@ -54,6 +54,17 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if w.locks, ok = b.writeLocks(nil); !ok {
 		return nil, nil
 	}
+	for _, r := range refs {
+		t, ok, err := b.copyable(r, b.db)
+		switch {
+		case !ok || err != nil:
+			return nil, err
+		case r.Start == text.Table.Start:
+			b.needs(t, b.writes())
+		default:
+			b.needs(t, catalog.MaySelect)
+		}
+	}
 	if w.shareCopies(); w.mayUnfold(refs) {
 		refs = w.unfold.refs
 	}
@@ -77,7 +88,6 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		tables = append(tables, t)
 		if r.Start == text.Table.Start {
 			w.target = i
-			b.needs(t, b.writes())
 			continue
 		}
 		switch {
@@ -86,7 +96,6 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		case text.OnDuplicate >= 0 && r.Start > text.OnDuplicate || r.Start > returned:
 			return nil, nil // a subquery: the groups have other rows
 		}
-		b.needs(t, catalog.MaySelect)
 		read = append(read, t)
 		if t.Kind == catalog.Single && p.Group == 0 {
 			p.Group = t.Group

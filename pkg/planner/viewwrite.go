@@ -45,9 +45,8 @@ func (b *build) throughView(tree sqlparser.Statement) (ok bool, err error) {
 		return false, err
 	}
 	b.plan.Kind = rowsKind(b.st.Kind())
-	b.needs(w.v.view, b.writes())
 	b.plan.Through = true
-	return true, nil
+	return true, b.needsThrough(w.v, tree)
 }
 
 // Rewritten is a statement that writes through a view as one for the view's table.
@@ -114,10 +113,7 @@ func (b *build) viewText(tree sqlparser.Statement) (*viewWriter, error) {
 	if err != nil || t.Kind != catalog.View || !t.Updatable {
 		return nil, nil // others have the error to tell
 	}
-	v := b.writtenView(t)
-	if v == nil {
-		v = b.joinedView(t)
-	}
+	v := b.viewToWrite(t)
 	if v == nil {
 		return nil, nil
 	}
@@ -149,6 +145,14 @@ func oneTable(exprs []sqlparser.TableExpr) (name sqlparser.TableName, alias sqlp
 	}
 	name, _ = e.Expr.(sqlparser.TableName)
 	return name, e.As
+}
+
+// viewToWrite is the view t as it is written through; nil if it cannot be.
+func (b *build) viewToWrite(t *catalog.Table) *writtenView {
+	if v := b.writtenView(t); v != nil {
+		return v
+	}
+	return b.joinedView(t)
 }
 
 // writtenView takes a view apart; nil if it is more than columns and conditions of one table.

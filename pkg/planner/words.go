@@ -345,7 +345,7 @@ func (b *build) lock(w *sqlparse.Words) error {
 		b.needsIn(t.Database, catalog.MayLockTables)
 		b.needs(t, catalog.MaySelect)
 		if t.Kind == catalog.View {
-			b.behindView(t) // whose tables are locked
+			b.locksBehind(t)
 		}
 		b.plan.Tables = append(b.plan.Tables, t)
 	}

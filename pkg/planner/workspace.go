@@ -161,7 +161,13 @@ func copyTables(b *build) (bool, error) {
 		}
 	case !sure || !b.plainCalls(b.st) || b.a != nil:
 		return false, nil
-	case w.mayUnfold(refs):
+	default:
+		for _, t := range tables {
+			b.needs(t, catalog.MaySelect)
+		}
+		if !w.mayUnfold(refs) {
+			break
+		}
 		refs = w.unfold.refs
 		names, _ = b.named(refs)
 		w.named, tables = names, names
@@ -171,7 +177,6 @@ func copyTables(b *build) (bool, error) {
 	}
 	p := &plan.Workspace{}
 	for _, t := range slices.Concat(tables, b.reads) {
-		b.needs(t, catalog.MaySelect)
 		if t.Kind == catalog.Single && p.Group == 0 {
 			p.Group = t.Group
 		}
@@ -464,7 +469,6 @@ func (w *worker) view(p *plan.Workspace, c *plan.Copy) error {
 			w.refused = true
 			return nil
 		}
-		w.b.needs(t, catalog.MaySelect)
 		tables = append(tables, t)
 	}
 	c.View = &plan.Workspace{Group: p.Group, Write: w.writes}

@@ -222,7 +222,7 @@ func (p *parser) head(prog *Program) error {
 		}
 		prog.Returns = p.Text(from, p.pos)
 	}
-	return p.characteristics()
+	return p.characteristics(prog)
 }
 
 // account is the name in the clause DEFINER = account that begins at start and ends here; empty for CURRENT_USER.
@@ -265,7 +265,7 @@ func (p *parser) bodyBegins() bool {
 	return (p.peek(0).Kind == sqlparse.Word || p.peek(0).Kind == sqlparse.QuotedName) && p.is(1, ":")
 }
 
-func (p *parser) characteristics() error {
+func (p *parser) characteristics(prog *Program) error {
 	for {
 		switch {
 		case p.accept("COMMENT"):
@@ -276,8 +276,11 @@ func (p *parser) characteristics() error {
 			}
 			p.pos++
 		case p.accept("DETERMINISTIC"), p.accept("NOT", "DETERMINISTIC"), p.accept("CONTAINS", "SQL"), p.accept("NO", "SQL"),
-			p.accept("READS", "SQL", "DATA"), p.accept("MODIFIES", "SQL", "DATA"),
-			p.accept("SQL", "SECURITY", "DEFINER"), p.accept("SQL", "SECURITY", "INVOKER"):
+			p.accept("READS", "SQL", "DATA"), p.accept("MODIFIES", "SQL", "DATA"):
+		case p.accept("SQL", "SECURITY", "DEFINER"):
+			prog.Invoker = false
+		case p.accept("SQL", "SECURITY", "INVOKER"):
+			prog.Invoker = true
 		default:
 			return nil
 		}

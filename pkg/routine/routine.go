@@ -38,6 +38,8 @@ type Program struct {
 	Definer sqlparse.Span
 	// DefinerName is the account's name without host; empty if it is whoever creates the program.
 	DefinerName string
+	// Invoker: it runs as whoever calls it (SQL SECURITY INVOKER).
+	Invoker bool
 
 	Params  []Param // of functions and procedures
 	Returns string  // the type of a function's value, with what belongs to it

@@ -188,19 +188,22 @@ func (t *touching) read(st *sqlparse.Statement, refs []sqlparse.TableRef) {
 	}
 }
 
-// Calls returns the names before parentheses in a statement: of functions, and of whatever else stands there.
+// Calls returns the names before parentheses in a statement: of functions, and of whatever else stands there, but for the procedure behind CALL.
 func Calls(st *sqlparse.Statement) (calls []Name) {
-	var last [3]sqlparse.Token // before tok
+	var last [4]sqlparse.Token // before tok
 	tokens := st.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		if name := last[2]; st.Is(tok, "(") && (name.Kind == sqlparse.Word || name.Kind == sqlparse.QuotedName) {
+		if name := last[3]; st.Is(tok, "(") && (name.Kind == sqlparse.Word || name.Kind == sqlparse.QuotedName) {
 			n := Name{Name: string(st.AppendName(nil, name)), Span: name.Span}
-			if db := last[0]; st.Is(last[1], ".") && (db.Kind == sqlparse.Word || db.Kind == sqlparse.QuotedName) {
-				n.DB, n.Start = string(st.AppendName(nil, db)), db.Start
+			before := last[2]
+			if db := last[1]; st.Is(last[2], ".") && (db.Kind == sqlparse.Word || db.Kind == sqlparse.QuotedName) {
+				n.DB, n.Start, before = string(st.AppendName(nil, db)), db.Start, last[0]
 			}
-			calls = append(calls, n)
+			if !st.Is(before, "CALL") {
+				calls = append(calls, n)
+			}
 		}
-		last = [3]sqlparse.Token{last[1], last[2], tok}
+		last = [4]sqlparse.Token{last[1], last[2], last[3], tok}
 	}
 	return calls
 }

@@ -22,6 +22,7 @@ type Definition struct {
 	Table   *catalog.Table // Kind is View or empty; no Distribution, Group and ID
 	Create  string         // SHOW CREATE TABLE, without the AUTO_INCREMENT counter
 	Comment string
+	Definer string // of a view: its account on the server, with its host
 	Next    uint64 // AUTO_INCREMENT counter
 	Auto    int    // AUTO_INCREMENT column, or -1
 	// Full are the columns that each key indexes in full, not only the beginning of; Unique tells which keys are.
@@ -55,9 +56,9 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 		return nil, err
 	}
 	if d.Table.Kind == catalog.View {
-		var text, updatable, check, collation string
-		err := s.Rows(ctx, func(r *sql.Rows) error { return r.Scan(&text, &updatable, &check, &collation) },
-			"SELECT view_definition, is_updatable, check_option, collation_connection FROM information_schema.views"+d.where("table_schema", "table_name"))
+		var text, updatable, check, collation, security string
+		err := s.Rows(ctx, func(r *sql.Rows) error { return r.Scan(&text, &updatable, &check, &collation, &security, &d.Definer) },
+			"SELECT view_definition, is_updatable, check_option, collation_connection, security_type, definer FROM information_schema.views"+d.where("table_schema", "table_name"))
 		if charset := sqltypes.CharsetOf(collation); charset == "utf8mb4" || !introducer.MatchString(create) {
 			d.Table.Charset, d.Table.Collation = charset, collation
 		}
@@ -69,7 +70,10 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 		if s.node.Flavor == catalog.MySQL {
 			text = namedColumns(withoutRollupItems(text), d.Table.Columns)
 		}
-		d.Table.ViewText = text
+		if err == nil {
+			text, err = s.withFunctions(ctx, text, o.DB)
+		}
+		d.Table.ViewText, d.Table.Invoker = text, security == "INVOKER"
 		return d, err
 	}
 	for _, part := range []struct {

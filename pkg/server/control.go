@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skarv/pkg/account"
+	"skarv/pkg/catalog"
 	"skarv/pkg/control"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
@@ -116,18 +117,35 @@ type accountChanges struct {
 // Run implements session.Accounts.
 func (a accountChanges) Run(ctx context.Context, st *account.Statement, by account.Session) (notes []*sqlerr.Error, err error) {
 	notes, revision, err := a.store.Run(ctx, st, by)
+	return notes, a.shown(ctx, revision, err)
+}
+
+// Own implements session.Accounts.
+func (a accountChanges) Own(ctx context.Context, name string, k catalog.RoutineKey) error {
+	revision, err := a.store.Own(ctx, name, k)
+	return a.shown(ctx, revision, err)
+}
+
+// Forget implements session.Accounts.
+func (a accountChanges) Forget(ctx context.Context, k catalog.RoutineKey, snap *catalog.Snapshot) error {
+	revision, err := a.store.Forget(ctx, k, snap)
+	return a.shown(ctx, revision, err)
+}
+
+// shown waits for the state of the revision, and makes an *sqlerr.Error of err.
+func (a accountChanges) shown(ctx context.Context, revision int64, err error) error {
 	if revision != 0 {
 		a.client.Await(ctx, revision) // a login just after it is answered right
 	}
 	if _, told := errors.AsType[*sqlerr.Error](err); err == nil || told {
-		return notes, err
+		return err
 	}
 	if errors.Is(err, context.Canceled) {
 		e := sqlerr.QueryInterrupted.New()
 		if errors.Is(err, account.ErrOpen) {
 			e.Message += "; " + account.ErrOpen.Error()
 		}
-		return nil, e
+		return e
 	}
-	return nil, sqlerr.UnknownError.New("accounts cannot be changed now: " + err.Error())
+	return sqlerr.UnknownError.New("accounts cannot be changed now: " + err.Error())
 }

@@ -6,51 +6,118 @@ import (
 	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/planner"
 	"skarv/pkg/sqlerr"
 )
 
-// authorise returns an error if the account may not run p.
+// authorise returns an error if the account may not run p, or one in whose name p reads may not.
 func (s *Session) authorise(p *plan.Plan) error {
-	if p == s.allowed.plan && s.account == s.allowed.account {
+	if s.vouched || p == s.allowed.plan && s.account == s.allowed.account {
 		return nil
 	}
+	own := true // all that is asked is of the session's account
 	for _, a := range p.Access {
-		if !s.may(a) {
-			return s.denied(a)
+		by := s.account
+		if a.As != "" {
+			if by, own = s.snap.Accounts[a.As], false; by == nil {
+				if a.View != nil && !s.admin { // who the definer was, only administrators are told
+					return sqlerr.AccessDenied.New(s.account.Name, "%", "YES")
+				}
+				return sqlerr.NoSuchUser.New(a.As)
+			}
+		}
+		if !may(by, a) {
+			return s.denied(by, a)
 		}
 	}
-	s.allowed.plan, s.allowed.account = p, s.account
+	if own {
+		s.allowed.plan, s.allowed.account = p, s.account
+	}
 	return nil
 }
 
-// may reports whether the account has what a asks for.
-func (s *Session) may(a plan.Access) bool {
-	have := s.account.Privileges(a.Database, a.Table)
+// withheld is err, a planner's, unless that tells of a schema of which the account may not know: servers ask for privileges before they look for names.
+func (s *Session) withheld(err error) error {
+	if !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.UnknownColumn, sqlerr.AmbiguousColumn, sqlerr.ViewInvalid,
+		sqlerr.NotSupportedYet, sqlerr.NoSuchRoutine) {
+		return err
+	}
+	if denied := s.authorise(&plan.Plan{Access: planner.Named(s.stmt, s.db, s.snap)}); denied != nil {
+		return denied
+	}
+	return err
+}
+
+// actAs makes the account that a program runs as the session's until back is called.
+func (s *Session) actAs(security catalog.Security) (back func(), err error) {
+	account, admin, was, vouched := s.account, s.admin, s.definer, s.vouched
+	if name := security.As(""); name != "" {
+		definer := s.snap.Accounts[name]
+		if definer == nil {
+			return nil, sqlerr.NoSuchUser.New(name)
+		}
+		s.account, s.admin, s.definer = definer, definer.Administers(), name
+	}
+	s.vouched = false
+	return func() { s.account, s.admin, s.definer, s.vouched = account, admin, was, vouched }, nil
+}
+
+// has is what an account may do with what a is about.
+func has(by *catalog.Account, a plan.Access) catalog.Privilege {
+	if a.Routine != "" {
+		return by.OfRoutine(catalog.NewRoutineKey(a.Database, a.Routine, a.Function))
+	}
+	return by.Privileges(a.Database, a.Table)
+}
+
+// may reports whether an account has what a asks for.
+func may(by *catalog.Account, a plan.Access) bool {
+	have := has(by, a)
 	switch {
 	case a.Privilege != 0:
 		return have&a.Privilege == a.Privilege
 	case a.Table != "":
 		return have&(catalog.AllOfTable|catalog.MayGrant) != 0
 	}
-	return s.account.Sees(a.Database)
+	return by.Sees(a.Database)
 }
 
-// denied is what a server says to a client that may not do what a asks for.
-func (s *Session) denied(a plan.Access) error {
-	lacks := a.Privilege &^ s.account.Privileges(a.Database, a.Table)
+// denied is what a server says to a client for which an account may not do what a asks for. It names where the client is if the account is its own.
+func (s *Session) denied(by *catalog.Account, a plan.Access) error {
+	lacks := a.Privilege &^ has(by, a)
+	host := s.accountHost()
+	if a.As != "" {
+		host = "%"
+	}
 	switch {
+	case a.Tells && s.cfg.Dialect.MariaDB():
+		return sqlerr.ViewNoExplain.New("ANALYZE/")
+	case a.Tells:
+		return sqlerr.ViewNoExplain.New("")
+	case a.View != nil:
+		return sqlerr.ViewInvalid.New(a.View.Database, a.View.Name)
 	case a.Database == "*":
 		return sqlerr.SpecificAccessDenied.New(lacks.String())
 	case a.Routine != "":
-		return sqlerr.ProgramAccessDenied.New(strings.ToLower(lacks.String()), s.user, "%", a.Database+"."+a.Routine)
+		return account.RoutineDenied(lacks, by.Name, a.Database, a.Routine)
 	case a.Table != "":
-		return account.TableDenied(s.snap.Flavor, foremost(lacks), s.user, s.host, a.Database, a.Table)
+		return account.TableDenied(s.snap.Flavor, foremost(lacks), by.Name, host, a.Database, a.Table)
 	}
 	return s.deniedDB(a.Database)
 }
 
+// accountHost is where the account is, as errors name it: the client's host, but a definer has none.
+func (s *Session) accountHost() string {
+	if s.definer != "" {
+		return "%"
+	}
+	return s.host
+}
+
 // deniedDB is what a server says to a client that may not use a database, of which it names the account, not the client's host.
-func (s *Session) deniedDB(db string) error { return sqlerr.AccessDeniedDB.New(s.user, "%", db) }
+func (s *Session) deniedDB(db string) error {
+	return sqlerr.AccessDeniedDB.New(s.account.Name, "%", db)
+}
 
 // foremost is of what an account lacks what a server asks for first.
 func foremost(lacks catalog.Privilege) catalog.Privilege {
@@ -76,13 +143,13 @@ func (s *Session) seesDatabase(name string) bool {
 
 // seesTable reports whether the account may know of a table: it may do something with it.
 func (s *Session) seesTable(db, name string) bool {
-	return s.may(plan.Access{Database: db, Table: name})
+	return may(s.account, plan.Access{Database: db, Table: name})
 }
 
 // check refuses what the account may not do with a table or, if table is "", in a database as a whole.
 func (s *Session) check(db, table string, p catalog.Privilege) error {
-	if a := (plan.Access{Database: db, Table: table, Privilege: p}); !s.may(a) {
-		return s.denied(a)
+	if a := (plan.Access{Database: db, Table: table, Privilege: p}); !may(s.account, a) {
+		return s.denied(s.account, a)
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package session
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"skarv/pkg/account"
@@ -20,12 +18,12 @@ func (s *Session) changeAccounts() error {
 	if err != nil {
 		return err
 	}
-	by := account.Session{Flavor: s.snap.Flavor, User: s.user, Host: s.host, Database: s.db, Lower: s.snap.LowerCaseTableNames != 0}
+	by := account.Session{Flavor: s.snap.Flavor, User: s.account.Name, Host: s.accountHost(), Database: s.db, Lower: s.snap.LowerCaseTableNames != 0}
 	if err := st.Allowed(by, s.account, s.snap.Accounts); err != nil {
 		return err
 	}
-	if db, table := st.Table(by); table != "" && s.snap.Table(db, table) == nil {
-		return sqlerr.NoSuchTable.New(db, table)
+	if err := st.Missing(by, s.snap); err != nil {
+		return err
 	}
 	if s.foreignCharset && !ascii(s.stmt.SQL()) {
 		return sqlerr.Unsupported("accounts and passwords beyond ASCII in another character set than UTF-8", "SET NAMES utf8mb4")
@@ -66,16 +64,19 @@ func (s *Session) shownAccount(words ...string) (user, host string, of *catalog.
 		}
 	}
 	if tok.Kind == sqlparse.EOF || s.stmt.Is(tok, "CURRENT_USER") {
-		return s.user, "%", s.account, nil
+		return s.account.Name, "%", s.account, nil
 	}
 	if user, host, err = account.Named(s.stmt, tok, tokens); err != nil {
 		return user, host, nil, err
 	}
-	if user == s.user && host == "%" {
+	if user == s.account.Name && host == "%" {
 		return user, host, s.account, nil
 	}
 	if !s.account.Administers() {
-		return user, host, nil, sqlerr.AccessDeniedDB.New(s.user, "%", "mysql")
+		if s.cfg.Dialect.MariaDB() {
+			return user, host, nil, sqlerr.AccessDeniedDB.New(s.account.Name, "%", "mysql")
+		}
+		return user, host, nil, account.TableDenied(s.snap.Flavor, catalog.MaySelect, s.account.Name, s.accountHost(), "mysql", "user")
 	}
 	if host != "%" {
 		return user, host, nil, nil
@@ -95,13 +96,13 @@ func (s *Session) showGrants() error {
 	t := newTable(fmt.Sprintf("Grants for %s@%%", user))
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	grantee := sqltypes.QuoteName(user) + "@`%`"
-	add := func(p catalog.Privilege, on, db, table string) {
-		names, grants := account.Shown(p, account.On{Database: db, Table: table}, s.snap.Flavor)
+	for on, p := range account.Granted(of) {
+		names, grants := account.Shown(p, on, s.snap.Flavor)
 		if names == nil {
 			names = []string{"USAGE"}
 		}
-		text := "GRANT " + strings.Join(names, ", ") + " ON " + on + " TO " + grantee
-		if db == "*" && s.cfg.Dialect.MariaDB() {
+		text := "GRANT " + strings.Join(names, ", ") + " ON " + grantedOn(on) + " TO " + grantee
+		if on.Database == "*" && s.cfg.Dialect.MariaDB() {
 			text += identified(of)
 		}
 		if grants {
@@ -109,18 +110,20 @@ func (s *Session) showGrants() error {
 		}
 		t.add(text)
 	}
-	add(of.Global(), "*.*", "*", "")
-	for _, db := range slices.Sorted(maps.Keys(of.Grants)) {
-		if db != "*" {
-			add(of.Grants[db], sqltypes.QuoteName(db)+".*", db, "")
-		}
-	}
-	for _, db := range slices.Sorted(maps.Keys(of.Tables)) {
-		for _, table := range slices.Sorted(maps.Keys(of.Tables[db])) {
-			add(of.Tables[db][table], sqltypes.QuoteIn(db, table), db, table)
-		}
-	}
 	return s.send(t)
+}
+
+// grantedOn is how GRANT writes what privileges are on.
+func grantedOn(on account.On) string {
+	switch {
+	case on.Database == "*":
+		return "*.*"
+	case on.Name == "":
+		return sqltypes.QuoteName(on.Database) + ".*"
+	case on.Kind == account.Table:
+		return sqltypes.QuoteIn(on.Database, on.Name)
+	}
+	return string(on.Kind) + " " + sqltypes.QuoteIn(on.Database, on.Name)
 }
 
 // identified is how MariaDB's servers write that an account logs in.

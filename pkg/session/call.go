@@ -307,9 +307,13 @@ func (a *activation) run(args []sqlparse.Span) error {
 	}
 	s.calls.stack = append(s.calls.stack, a)
 	limited := s.withoutSelectLimit()
-	back := s.enterRoutine(a.routine)
-	err = a.prog.Run(a)
-	back()
+	asBefore, err := s.actAs(a.routine.Security)
+	if err == nil {
+		back := s.enterRoutine(a.routine)
+		err = a.prog.Run(a)
+		back()
+		asBefore()
+	}
 	limited()
 	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
 	if err != nil {

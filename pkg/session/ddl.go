@@ -116,6 +116,9 @@ func (s *Session) ddl(p *plan.Plan) error {
 		return err
 	}
 	s.warnings = append(s.warnings[:0], r.Warnings...)
+	if e := s.ownRoutine(ctx, p); e != nil {
+		s.warnings = append(s.warnings, Warning{"Warning", uint16(e.Code), e.Message, e.State})
+	}
 	ok := wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(s.warnings))}
 	if p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) {
 		ok.Status = wire.StatusDBDropped // clients ask which database they are in now
@@ -128,6 +131,29 @@ func (s *Session) ddl(p *plan.Plan) error {
 		ok.Info = recordsInfo(r.Affected, ok.Warnings)
 	}
 	return s.ok(ok)
+}
+
+// ownRoutine gives whoever has made a function or procedure what there is on it, and takes away what all have on one that is dropped, as servers do with
+// automatic_sp_privileges.
+func (s *Session) ownRoutine(ctx context.Context, p *plan.Plan) *sqlerr.Error {
+	function := p.Change.Object == plan.ObjectFunction
+	if !function && p.Change.Object != plan.ObjectProcedure {
+		return nil
+	}
+	k := catalog.NewRoutineKey(p.Database, p.Name, function)
+	r := s.snap.Routines[k]
+	switch p.Change.Verb {
+	case plan.VerbDrop:
+		if r == nil && s.cfg.Accounts.Forget(ctx, k, s.snap) != nil {
+			return sqlerr.RoutineGrantsLeft.New()
+		}
+	case plan.VerbCreate: // IF NOT EXISTS has made none that is another's
+		if r != nil && r.Definer == s.account.Name && s.account.OfRoutine(k)&catalog.AllOfRoutine != catalog.AllOfRoutine &&
+			s.cfg.Accounts.Own(ctx, s.account.Name, k) != nil {
+			return sqlerr.RoutineNotGranted.New()
+		}
+	}
+	return nil
 }
 
 // changeSchema has the controller run a schema change, and takes over the schema it makes. The result is without the notes that the session
@@ -224,7 +250,7 @@ func (s *Session) differsByState(st *sqlparse.Statement) error {
 
 // ddlRequest is the statement at hand with the session variables that may change its meaning.
 func (s *Session) ddlRequest() DDLRequest {
-	r := DDLRequest{Database: s.db, SQL: string(s.args.AppendStatement(nil)), SQLMode: s.sqlMode, User: s.user, Charset: "utf8mb4"}
+	r := DDLRequest{Database: s.db, SQL: string(s.args.AppendStatement(nil)), SQLMode: s.sqlMode, User: s.account.Name, Charset: "utf8mb4"}
 	for _, v := range s.state.Vars {
 		switch v.Name {
 		case "@@session.`character_set_client`":

@@ -60,7 +60,7 @@ func (s *Session) kill(id uint64, query bool) error {
 	if uint64(uint32(id)) != id {
 		return sqlerr.UnknownThread.New(id)
 	}
-	onlyUser := s.user
+	onlyUser := s.account.Name
 	if s.account.Administers() {
 		onlyUser = ""
 	}

@@ -195,6 +195,11 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 	if err := s.authorise(p); err != nil {
 		return d, err
 	}
+	if p.Refuse != nil {
+		if err := s.withheld(p.Refuse); err != p.Refuse {
+			return d, err
+		}
+	}
 	switch {
 	case s.describable(p):
 		c, err := s.preparing(s.groupOf(p))
@@ -314,9 +319,9 @@ func textOnly(st *sqlparse.Statement, mariadb bool) bool {
 	case sqlparse.Prepare, sqlparse.Execute, sqlparse.Deallocate:
 		return true
 	case sqlparse.Drop:
-		tokens := st.Tokens()
-		tokens.Next()
-		return st.Is(tokens.Next(), "PREPARE")
+		if what := st.Words(); what.Take("DROP", "PREPARE") {
+			return true
+		}
 	case sqlparse.Other:
 		tokens := st.Tokens()
 		if st.Is(tokens.Next(), "HELP") {
@@ -338,6 +343,12 @@ func textOnlyOnMySQL(st *sqlparse.Statement) bool {
 		tokens := st.Tokens()
 		if definesProgram(st) {
 			return true
+		}
+		if st.Kind() == sqlparse.Drop {
+			what := st.Words()
+			if what.Take("DROP", "PROCEDURE") || what.Take("DROP", "FUNCTION") {
+				return true
+			}
 		}
 		for tok := tokens.Next(); tok.Kind != sqlparse.EOF && !st.Is(tok, "TABLE"); tok = tokens.Next() {
 			if st.Is(tok, "VIEW") {

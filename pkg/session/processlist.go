@@ -13,7 +13,7 @@ import (
 func (s *Session) processes() []Process {
 	list := s.allProcesses()
 	if s.account.Global()&catalog.MayProcess == 0 {
-		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != s.user })
+		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != s.account.Name })
 	}
 	slices.SortFunc(list, func(a, b Process) int { return int(int64(a.ID) - int64(b.ID)) })
 	return list

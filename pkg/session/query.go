@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/account"
 	"skarv/pkg/backend"
+	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
@@ -111,9 +112,9 @@ func (s *Session) asClient(e *sqlerr.Error) *sqlerr.Error {
 		return e
 	}
 	before, rest, _ := strings.Cut(e.Message, " user '")
-	_, rest, _ = strings.Cut(rest, "'@'")
+	user, rest, _ := strings.Cut(rest, "'@'")
 	_, rest, ok := strings.Cut(rest, "'")
-	if !ok {
+	if !ok || !slices.ContainsFunc(s.snap.Groups, func(g *catalog.NodeGroup) bool { return g.Primary.User == user }) {
 		return e
 	}
 	host := s.host
@@ -480,7 +481,7 @@ func (s *Session) planNow() (*plan.Plan, error) {
 		s.keepPlan(plancache.Alone(key, p))
 	}
 	if err != nil || gen == nil {
-		return p, err
+		return p, s.withheld(err)
 	}
 	s.keepPlan(gen.Put(key, p))
 	return p, nil
@@ -715,8 +716,8 @@ func (s *Session) refuse(p *plan.Plan) error {
 	if p.Refuse == nil {
 		return sqlerr.Unsupported("this statement over several node groups", "give the distribution key, or run its parts one after the other")
 	}
-	if !p.Judge || !s.mayBeTold(p) {
-		return p.Refuse
+	if err := s.withheld(p.Refuse); err != p.Refuse || !p.Judge || !s.mayBeTold(p) {
+		return err
 	}
 	if fault := s.fault(s.groupOf(p)); fault != nil {
 		return fault
@@ -775,7 +776,7 @@ func (s *Session) textToRead() []byte {
 
 // mayBeTold reports whether the account may know what a server says of the text of p.
 func (s *Session) mayBeTold(p *plan.Plan) bool {
-	return !slices.ContainsFunc(p.JudgeAccess, func(a plan.Access) bool { return !s.may(a) })
+	return !slices.ContainsFunc(p.JudgeAccess, func(a plan.Access) bool { return !may(s.account, a) })
 }
 
 // prepares notes that the statement at hand is prepared on c: a server computes what it takes for constants at once, and

@@ -104,6 +104,10 @@ type DDL interface {
 type Accounts interface {
 	// Run does what a statement says, and returns when this process's snapshot shows it. Errors are *sqlerr.Error.
 	Run(ctx context.Context, st *account.Statement, by account.Session) (notes []*sqlerr.Error, err error)
+	// Own gives an account all on a function or procedure that it has made.
+	Own(ctx context.Context, name string, k catalog.RoutineKey) error
+	// Forget takes away what accounts of snap have been granted on a function or procedure that there is not any more.
+	Forget(ctx context.Context, k catalog.RoutineKey, snap *catalog.Snapshot) error
 }
 
 // Peers is the other processes of the cluster.
@@ -162,7 +166,9 @@ type login struct {
 	accountFrom *catalog.Snapshot // the snapshot account was looked up in
 	admin       bool              // of account: an administrator's
 
-	definer string // of the trigger that runs, whose account is meanwhile the session's
+	definer string // of the program that runs, whose account is meanwhile the session's
+	// vouched: what runs is part of a statement that the account was allowed.
+	vouched bool
 }
 
 // settings are what the client has set, until it resets its session.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/tls"
 	"regexp"
@@ -53,15 +54,12 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool { return s.seesTable(string(row[0]), string(row[1])) })
 		}
 	case plan.ShowProcedureStatus, plan.ShowFunctionStatus, plan.ShowPackageStatus:
-		return true, s.showFiltered(s.anyGroup(), func(row [][]byte) bool {
-			db := string(row[0])
-			return db != catalog.OwnDB && (isSystemDB(db) || s.account.SeesPrograms(db))
-		})
+		return true, s.showPrograms(p)
 	case plan.ShowCreateProcedure, plan.ShowCreateFunction:
-		if !isSystemDB(p.Database) && !s.account.ReadsPrograms(p.Database) {
+		if !isSystemDB(p.Database) {
 			return true, s.showProgram(p)
 		}
-	case plan.ShowCreateTable:
+	case plan.ShowCreateTable, plan.ShowCreateView:
 		if t := s.snap.Table(p.Database, p.Name); t != nil {
 			return true, s.showCreateTable(t)
 		}
@@ -148,24 +146,65 @@ func (s *Session) hidesRows(p *plan.Plan) bool {
 	return false
 }
 
-// showProgram is SHOW CREATE PROCEDURE or FUNCTION for an account that may not read the text.
+// showPrograms is a server's SHOW PROCEDURE STATUS or its like, with the definers that only the catalog has.
+func (s *Session) showPrograms(p *plan.Plan) error {
+	cols, rows, err := s.rowsOf()
+	if err != nil {
+		return err
+	}
+	definer := slices.IndexFunc(cols, func(c sqltypes.Column) bool { return c.Name == "Definer" })
+	return s.sendRows(cols, slices.DeleteFunc(rows, func(row [][]byte) bool {
+		db := string(row[0])
+		r := s.snap.Routine(db, string(row[1]), p.Topic == plan.ShowFunctionStatus)
+		if r != nil && r.Definer != "" && definer >= 0 {
+			row[definer] = []byte(r.Definer + "@%")
+		}
+		return db == catalog.OwnDB || !isSystemDB(db) && !s.account.SeesPrograms(db) && (r == nil || !s.account.SeesRoutine(r))
+	}))
+}
+
+// showProgram is a server's SHOW CREATE PROCEDURE or FUNCTION with the definer that only the catalog has, and without its text for an account that may not
+// read it.
 func (s *Session) showProgram(p *plan.Plan) error {
 	cols, rows, err := s.rowsOf()
 	if err != nil {
 		return err
 	}
-	if !s.account.SeesPrograms(p.Database) {
+	function := p.Topic == plan.ShowCreateFunction
+	known := s.snap.Routine(p.Database, p.Name, function)
+	if !s.account.SeesPrograms(p.Database) && (known == nil || !s.account.SeesRoutine(known)) {
 		kind := "PROCEDURE"
-		if p.Topic == plan.ShowCreateFunction {
+		if function {
 			kind = "FUNCTION"
 		}
 		return sqlerr.NoSuchRoutine.New(kind, p.Name)
 	}
 	const textAt = 2
 	for _, r := range rows {
-		r[textAt] = nil
+		switch {
+		case known != nil && s.account.ReadsRoutine(known):
+			r[textAt] = withDefiner(r[textAt], known.Security)
+		case !s.account.ReadsPrograms(p.Database):
+			r[textAt] = nil
+		}
 	}
 	return s.sendRows(cols, rows)
+}
+
+// definerInText is the definer that a server shows in the text of a view or program.
+var definerInText = regexp.MustCompile("^(CREATE (?:ALGORITHM=\\w+ )?)DEFINER=(?:`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\"|[^@ ]*)@(?:`[^`]*`|\"[^\"]*\"|\\S*) ")
+
+// withDefiner is a server's text of a view or program with the definer that the cluster knows.
+func withDefiner(text []byte, security catalog.Security) []byte {
+	at := definerInText.FindSubmatchIndex(text)
+	if at == nil || security.Definer == "" {
+		return text
+	}
+	name, host := sqltypes.QuoteName(security.Definer), "`%`"
+	if bytes.HasPrefix(text[at[3]:], []byte(`DEFINER="`)) { // as sql_mode has it
+		name, host = `"`+strings.ReplaceAll(security.Definer, `"`, `""`)+`"`, `"%"`
+	}
+	return slices.Concat(text[:at[3]], []byte("DEFINER="+name+"@"+host+" "), text[at[1]:])
 }
 
 // rowsOf runs the statement at hand on one group and returns its result.
@@ -293,7 +332,11 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 	if err != nil {
 		return err
 	}
-	if len(rows) == 1 && len(rows[0]) >= 2 && t.Kind != catalog.View {
+	switch {
+	case len(rows) != 1 || len(rows[0]) < 2:
+	case t.Kind == catalog.View:
+		rows[0][1] = withDefiner(rows[0][1], t.Security)
+	default:
 		db := s.snap.Databases[t.Database]
 		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single, s.snap.Flavor))
 	}

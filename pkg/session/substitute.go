@@ -193,12 +193,7 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 }
 
 // currentUser is the account as CURRENT_USER() names it.
-func (s *Session) currentUser() string {
-	if s.definer != "" {
-		return s.definer + "@%"
-	}
-	return s.user + "@%"
-}
+func (s *Session) currentUser() string { return s.account.Name + "@%" }
 
 func foldASCII(s string) string {
 	b := []byte(s)

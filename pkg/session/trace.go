@@ -47,7 +47,7 @@ func (s *Session) sessionTraceTable() (*table, error) {
 	t := newTable("#session", "user", "#step", "at", "#ago_us", "what", "kind", "#node_group", "#error")
 	all := s.account.Administers()
 	for _, p := range s.cfg.Registry.Processes() {
-		if !all && p.User != s.user {
+		if !all && p.User != s.account.Name {
 			continue
 		}
 		_, steps, _ := s.cfg.Registry.Trace(p.ID)

@@ -134,10 +134,11 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 	if len(s.calls.stack) >= maxCalls {
 		return sqlerr.Unsupported(fmt.Sprintf("triggers and procedures that call each other more than %d levels deep", maxCalls), "call fewer")
 	}
-	definer := s.snap.Accounts[p.trigger.Program.Definer]
-	if definer == nil {
-		return sqlerr.NoSuchUser.New(p.trigger.Program.Definer)
+	asBefore, err := s.actAs(catalog.Security{Definer: p.trigger.Program.Definer})
+	if err != nil {
+		return err
 	}
+	defer asBefore()
 	if p.vars == nil {
 		list, err := p.prog.Variables()
 		if err != nil {
@@ -150,19 +151,18 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 	if err := w.load(p, old, row); err != nil {
 		return err
 	}
-	id, rowCount, foundRows, account, was := s.lastInsertID, s.rowCount, s.foundRows, s.account, s.definer
-	s.account, s.definer = definer, p.trigger.Program.Definer
+	id, rowCount, foundRows := s.lastInsertID, s.rowCount, s.foundRows
 	s.calls.stack = append(s.calls.stack, &activation{s: s, routine: p.routine, prog: p.prog, vars: p.vars, trigger: p})
 	if len(s.calls.firing) == 0 {
 		s.calls.firingIn = s.tx
 	}
 	s.calls.firing = append(s.calls.firing, w.n.Tables)
 	back := s.enterRoutine(p.routine)
-	err := p.prog.Run(s.caller())
+	err = p.prog.Run(s.caller())
 	back()
 	s.calls.firing = s.calls.firing[:len(s.calls.firing)-1]
 	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
-	s.lastInsertID, s.rowCount, s.foundRows, s.account, s.definer = id, rowCount, foundRows, account, was
+	s.lastInsertID, s.rowCount, s.foundRows = id, rowCount, foundRows
 	s.warnings = s.warnings[:0]
 	if err != nil {
 		return err

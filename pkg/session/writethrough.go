@@ -46,9 +46,9 @@ func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	if err := anew.Scan(r.Text, s.mode); err != nil {
 		return nil, err
 	}
-	wasCurrent, wasUsing := s.current, s.using
-	s.current, s.using = nil, nil
-	defer func() { s.current, s.using = wasCurrent, wasUsing }()
+	wasCurrent, wasUsing, vouched := s.current, s.using, s.vouched
+	s.current, s.using, s.vouched = nil, nil, true
+	defer func() { s.current, s.using, s.vouched = wasCurrent, wasUsing, vouched }()
 	return s.runInside(anew, nil)
 }
 

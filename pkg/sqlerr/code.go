@@ -75,6 +75,9 @@ const (
 	TableAccessDenied       Code = 1142
 	IllegalGrant            Code = 1144
 	NoSuchTableGrant        Code = 1147
+	NoSuchRoutineGrant      Code = 1403
+	RoutineNotGranted       Code = 1404
+	RoutineGrantsLeft       Code = 1405
 	ProgramAccessDenied     Code = 1370
 	NoDefaultForField       Code = 1364
 	DatabaseExists          Code = 1007
@@ -124,6 +127,7 @@ const (
 	ColumnNotUpdatable      Code = 1348
 	ViewWithParameter       Code = 1351
 	ViewOfTemporary         Code = 1352
+	ViewNoExplain           Code = 1345
 	ViewInvalid             Code = 1356
 	NoSuchTrigger           Code = 1360
 	TriggerOnTemporary      Code = 1361
@@ -314,6 +318,12 @@ func definitionOf(c Code) definition {
 		return definition{"42000", "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used"}
 	case NoSuchTableGrant:
 		return definition{"42000", "There is no such grant defined for user '%s' on host '%s' on table '%s'"}
+	case NoSuchRoutineGrant:
+		return definition{"42000", "There is no such grant defined for user '%s' on host '%s' on routine '%s'"}
+	case RoutineNotGranted:
+		return definition{"HY000", "Failed to grant EXECUTE and ALTER ROUTINE privileges"}
+	case RoutineGrantsLeft:
+		return definition{"HY000", "Failed to revoke all privileges to dropped routine"}
 	case ProgramAccessDenied:
 		return definition{"42000", "%s command denied to user '%s'@'%s' for routine '%s'"}
 	case NoDefaultForField:
@@ -404,6 +414,8 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Foreign key creation is not allowed with CREATE TABLE as SELECT and CREATE TABLE with START TRANSACTION statement."}
 	case ViewOfTemporary:
 		return definition{"HY000", "View's SELECT refers to a temporary table '%s'"}
+	case ViewNoExplain:
+		return definition{"HY000", "%sEXPLAIN/SHOW can not be issued; lacking privileges for underlying table"}
 	case ViewInvalid:
 		return definition{"HY000", "View '%s.%s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"}
 	case ReturnOutsideFunction:

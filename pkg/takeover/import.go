@@ -165,6 +165,7 @@ type importer struct {
 	routines  []*catalog.Routine
 	events    []*body // taken over
 	accounts  []ImportedAccount
+	undefined []string // views and programs whose definers are no accounts of the cluster
 	clients   []string
 	findings  []Finding
 	cluster   string

@@ -40,6 +40,11 @@ func (i *importer) decide() {
 	for _, t := range i.tables {
 		i.describe(t)
 	}
+	if i.undefined != nil {
+		i.findings = append(i.findings, Finding{LevelNote,
+			"views and programs whose definers are no accounts of the cluster are used in the name of whoever uses them: " + firstOf(i.undefined),
+			"import the definers (--accounts), or write them anew with CREATE OR REPLACE and a DEFINER"})
+	}
 	i.propose()
 	i.databases = i.databases[:0:0]
 	for _, d := range i.snap.Databases {
@@ -110,15 +115,20 @@ func (i *importer) namedInBodies() map[string]string {
 		for _, b := range left {
 			list = append(list, b.what)
 		}
-		more := ""
-		if len(list) > 10 {
-			list, more = list[:10], fmt.Sprintf(" and %d more", len(list)-10)
-		}
 		i.findings = append(i.findings, Finding{LevelWarning,
-			"triggers, events and routines stay where they are, on this server, and see its rows only: " + strings.Join(list, ", ") + more,
+			"triggers, events and routines stay where they are, on this server, and see its rows only: " + firstOf(list),
 			"the tables they use stay single tables: do what they do in the application, or in a procedure, to have their tables distributed"})
 	}
 	return out
+}
+
+// firstOf is a list as a finding has it.
+func firstOf(list []string) string {
+	more := ""
+	if len(list) > 10 {
+		list, more = list[:10], fmt.Sprintf(" and %d more", len(list)-10)
+	}
+	return strings.Join(list, ", ") + more
 }
 
 // placeOne decides on one table by itself; inBody says that a text on the server uses it.
@@ -129,7 +139,9 @@ func (i *importer) placeOne(t *importedTable, inBody string) {
 	}
 	if t.def.Table.Kind == catalog.View {
 		i.try(t, sharding.Origin{}, "")
-		t.Why = "a view"
+		if t.Why = "a view"; t.table != nil && !t.table.Invoker {
+			t.table.Definer = i.definer("view "+t.label(), t.def.Definer)
+		}
 		return
 	}
 	key, byKey := i.req.Keys[t.label()]

@@ -60,11 +60,14 @@ func (i *importer) takeOne(b *body) error {
 		return nil
 	}
 	r := &catalog.Routine{Database: b.db, Name: b.name, Function: b.kind == routine.Function, Text: b.shown.Text, SQLMode: b.shown.SQLMode,
-		Collation: b.shown.Collation}
+		Collation: b.shown.Collation, Security: catalog.Security{Invoker: prog.Invoker}}
 	if r.Function {
 		if err := sharding.FunctionFacts(i.snap, prog, r); err != nil {
 			return err
 		}
+	}
+	if !r.Invoker {
+		r.Definer = i.definer(b.what, b.definer)
 	}
 	i.routines = append(i.routines, r)
 	i.snap.Routines[r.Key()] = r

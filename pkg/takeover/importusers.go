@@ -60,7 +60,7 @@ func (i *importer) readAccounts(ctx context.Context) error {
 	grant := func(r *sql.Rows) error {
 		var grantee, privilege, grantable string
 		var on account.On
-		if err := r.Scan(&grantee, &on.Database, &on.Table, &privilege, &grantable); err != nil {
+		if err := r.Scan(&grantee, &on.Database, &on.Name, &privilege, &grantable); err != nil {
 			return err
 		}
 		if a := byName[grantee]; a != nil {
@@ -105,7 +105,7 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 	lost := false
 	for on, has := range a.privileges {
 		name := on.Database
-		if on.Table == "" {
+		if on.Name == "" {
 			name = strings.NewReplacer("\\_", "_", "\\%", "%").Replace(name)
 		}
 		if name != "*" && !slices.ContainsFunc(i.databases, func(d *catalog.Database) bool { return d.Name == name }) {
@@ -113,7 +113,7 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 			continue
 		}
 		if has != catalog.NoAccess {
-			out.Grants[account.On{Database: name, Table: on.Table}] = has
+			out.Grants[account.On{Database: name, Kind: on.Kind, Name: on.Name}] = has
 		}
 	}
 	plugin, auth := a.plugin, a.auth
@@ -162,6 +162,25 @@ func (x *ImportedAccount) imports(made *catalog.Account, a *serverAccount, lost 
 		return
 	}
 	x.Imported, x.account = true, made
+}
+
+// definer is the account of the cluster in whose name what is used from now on, which has a definer on the server. If that is none of the cluster, it
+// is "", whoever uses it, and what is noted.
+func (i *importer) definer(what, onServer string) string {
+	name := accountName(onServer)
+	if slices.ContainsFunc(i.accounts, func(a ImportedAccount) bool { return a.Imported && a.account.Name == name }) {
+		return name
+	}
+	i.undefined = append(i.undefined, what)
+	return ""
+}
+
+// accountName is the name of an account of a server without its host.
+func accountName(account string) string {
+	if at := strings.LastIndexByte(account, '@'); at >= 0 {
+		return account[:at]
+	}
+	return account
 }
 
 func cause(err error) string {

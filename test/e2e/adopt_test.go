@@ -255,7 +255,8 @@ func TestAdoptAndLeave(t *testing.T) {
 		app = "CREATE USER 'app'@'%' IDENTIFIED WITH caching_sha2_password BY 'of-the-app'"
 	}
 	onServer(t, first, app, "GRANT SELECT, INSERT, UPDATE, DELETE ON shop.* TO app", "GRANT ALL ON blog.* TO app", "CREATE USER 'other'@'10.%'",
-		"CREATE USER locked IDENTIFIED BY 'of-the-app' ACCOUNT LOCK", "GRANT SELECT ON shop.* TO locked")
+		"CREATE USER locked IDENTIFIED BY 'of-the-app' ACCOUNT LOCK", "GRANT SELECT ON shop.* TO locked",
+		"CREATE DEFINER = app VIEW blog.titles AS SELECT title FROM blog.post")
 	before := onServerText(t, first, "CHECKSUM TABLE shop.customer, shop.item, blog.post")
 	p := serve(t, etcdSection(etcd))
 	args := func(more ...string) []string {
@@ -279,7 +280,7 @@ func TestAdoptAndLeave(t *testing.T) {
 		"shop.product": "sharded sku", "shop.stock": "sharded sku", "shop.token": "sharded token", "shop.log": "single", "shop.visits": "single",
 		"shop.setting": "single", "shop.tag": "sharded owner", "shop.account": "single", "shop.audit": "single", "shop.measure": "single",
 		"shop.kinds": "sharded id", "shop.beginnings": "single", "shop.member": "sharded a,b", "shop.node": "sharded id", "shop.big": "view",
-		"blog.post": "sharded id", "blog.odd name": "sharded a b",
+		"blog.post": "sharded id", "blog.odd name": "sharded a b", "blog.titles": "view",
 	}, dry.kinds())
 	reasons := map[string]string{}
 	for _, x := range dry.Tables {
@@ -302,9 +303,12 @@ func TestAdoptAndLeave(t *testing.T) {
 		require.Contains(t, strings.ToLower(reasons[table]), strings.ToLower(says), table)
 	}
 	found := fmt.Sprint(dry.Findings)
-	require.NotContains(t, found, "procedure shop.forget")
+	require.NotContains(t, found, "procedure shop.forget is not")
 	require.Contains(t, found, "function shop.settings is not taken over: ")
 	require.Contains(t, found, "events are run by Skarv from now on, as their definers, and are DISABLE ON SLAVE on the server: shop.tidy")
+	require.Contains(t, found, "views and programs whose definers are no accounts of the cluster are used in the name of whoever uses them: function shop.twice, ")
+	require.Contains(t, found, "view shop.big")
+	require.NotContains(t, found, "blog.titles")
 	status := p.ctl(t, "status")
 	require.Contains(t, status.out, "there is no cluster yet")
 	require.Empty(t, onServerText(t, first, "SHOW DATABASES LIKE '\\_skarv'"))
@@ -382,10 +386,18 @@ func TestAdoptAndLeave(t *testing.T) {
 	plain, db := openDB(t, oracle.DSN("")), p.db(t, "admin", adminPassword, "")
 	sameRows(t, plain, db)
 
+	exec1(t, one(t, db), "CREATE USER reader IDENTIFIED BY 'of-the-reader'")
+	exec1(t, one(t, db), "GRANT SELECT ON blog.titles TO reader")
+	exec1(t, one(t, db), "GRANT SELECT ON shop.big TO reader")
+	reader := p.db(t, "reader", "of-the-reader", "")
+	require.Equal(t, rowsOf(t, plain, "SELECT title FROM blog.post ORDER BY 1"), rowsOf(t, reader, "SELECT * FROM blog.titles ORDER BY 1"))
+	_, err := reader.Exec("SELECT * FROM shop.big")
+	require.EqualValues(t, 1356, sqlError(t, err).Number)
+
 	// Its stored programs, too.
 	require.Equal(t, "14\n", rowsOf(t, db, "SELECT shop.twice(7)"))
 	exec1(t, one(t, db), "CALL shop.richest(@top)")
-	_, err := db.Exec("SELECT shop.settings()")
+	_, err = db.Exec("SELECT shop.settings()")
 	require.EqualValues(t, 1235, sqlError(t, err).Number)
 	scheduler := map[bool]string{false: ", event_scheduler is OFF"}[cluster.TestEngine() == datanode.MySQL] // where it is on by default
 	require.Equal(t, "tidy|root@%|ENABLED"+scheduler+"\n", rowsOf(t, db, "SELECT event_name, CONCAT(definer, '@%'), status FROM skarv.events"))

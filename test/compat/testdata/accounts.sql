@@ -104,8 +104,6 @@ CREATE USER acc_g IDENTIFIED BY 'x';
 GRANT SELECT (id) ON compat.t TO acc_g;
 -- refused: accounts
 GRANT SELECT ON `com%`.* TO acc_g;
--- refused: accounts
-GRANT EXECUTE ON PROCEDURE compat.p TO acc_g;
 GRANT SELECT, INSERT, UPDATE, DELETE ON compat.* TO acc_g;
 REVOKE UPDATE ON compat.* FROM acc_g;
 DROP USER IF EXISTS acc_f, acc_g;

@@ -342,7 +342,6 @@ GRANT SELECT, UPDATE ON compat.t TO p_views;
 SELECT COUNT(*) FROM compat.w;
 -- as: p_views
 UPDATE compat.w SET v = 'through' WHERE id = 2;
--- gap: a view has no definer
 -- as: p_views
 DELETE FROM compat.w WHERE id = 999;
 -- as: p_views

@@ -1,0 +1,56 @@
+package migration
+
+import (
+	"skarv/pkg/catalog"
+	"skarv/pkg/ddl"
+	"skarv/pkg/routine"
+	"skarv/pkg/sqlerr"
+)
+
+// definer is the account that a view or program runs as for which a statement names one, with a note if there is none of that name; "": whoever runs the
+// statement.
+func (p *Planner) definer(name string) (string, error) {
+	if name == "" || name == p.User {
+		return p.User, nil
+	}
+	if !p.administers(p.User) {
+		if p.Snap.Flavor == catalog.MySQL {
+			return "", sqlerr.SpecificAccessDenied.New("SUPER or SET_ANY_DEFINER")
+		}
+		return "", sqlerr.SpecificAccessDenied.New("SUPER, SET USER")
+	}
+	if p.Snap.Accounts[name] == nil {
+		p.note(sqlerr.NoSuchUser.New(name))
+	}
+	return name, nil
+}
+
+func (p *Planner) administers(user string) bool {
+	a := p.Snap.Accounts[user]
+	return a != nil && a.Administers()
+}
+
+// mayChange returns the error of MySQL for a view or program of a definer that administers, which others may not change or drop.
+func (p *Planner) mayChange(definer string) error {
+	if p.Snap.Flavor == catalog.MySQL && p.administers(definer) && !p.administers(p.User) {
+		return sqlerr.SpecificAccessDenied.New("SYSTEM_USER")
+	}
+	return nil
+}
+
+// programDefiner is the account that prog runs as.
+func (p *Planner) programDefiner(prog *routine.Program) (string, error) {
+	return p.definer(prog.DefinerName)
+}
+
+// viewDefiner notes the definer of the view that the statement makes, or makes of old. ALTER VIEW keeps it, and is for nobody else.
+func (p *Planner) viewDefiner(old *catalog.Table) (err error) {
+	name := p.Statement.Definer
+	if p.Statement.Verb == ddl.AlterView && name == "" {
+		if name = old.Definer; name == "" {
+			return nil
+		}
+	}
+	p.work.Definer, err = p.definer(name)
+	return err
+}
