@@ -3,7 +3,6 @@ package migration
 import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
-	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 )
 
@@ -36,11 +35,6 @@ func (p *Planner) mayChange(definer string) error {
 		return sqlerr.SpecificAccessDenied.New("SYSTEM_USER")
 	}
 	return nil
-}
-
-// programDefiner is the account that prog runs as.
-func (p *Planner) programDefiner(prog *routine.Program) (string, error) {
-	return p.definer(prog.DefinerName)
 }
 
 // viewDefiner notes the definer of the view that the statement makes, or makes of old. ALTER VIEW keeps it, and is for nobody else.

@@ -59,7 +59,7 @@ func (p *Planner) planEvent(o ddl.Name) error {
 			return err
 		}
 	}
-	definer, err := p.programDefiner(prog)
+	definer, err := p.definer(prog.DefinerName)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (p *Planner) planTrigger(ctx context.Context, o ddl.Name) error {
 // which sessions run. The error says what neither may do.
 func (p *Planner) triggerText(ctx context.Context, t *catalog.Table) (string, error) {
 	prog := p.Statement.Prog
-	definer, err := p.programDefiner(prog)
+	definer, err := p.definer(prog.DefinerName)
 	if err != nil {
 		return "", err
 	}
