@@ -67,7 +67,7 @@ func TestPrivileges(t *testing.T) {
 		want string // or a part of the error, behind a !
 	}{
 		{0, "GRANT SELECT ON d.* TO x", "d: SELECT"},
-		{0, "GRANT SELECT, SHOW VIEW, EXECUTE ON d.* TO x", "d: SELECT, SHOW VIEW, EXECUTE"},
+		{0, "GRANT SELECT, SHOW VIEW, EXECUTE ON d.* TO x", "d: SELECT, EXECUTE, SHOW VIEW"},
 		{0, "GRANT USAGE ON d.* TO x", ""},
 		{0, "GRANT INSERT ON d.* TO x", "d: INSERT"},
 		{0, "GRANT ALL ON d.* TO x", "d: ALL PRIVILEGES"},
