@@ -106,7 +106,7 @@ func (s *Session) fail(err error) error {
 	return s.conn.WriteErr(e)
 }
 
-// asClient is e, but for the account that it says may not do something: that is the client's own, not the one that Skarv has on the servers.
+// asClient is e, but for the account that it says may not do something: that is the client's own, not one that Skarv has on the servers.
 func (s *Session) asClient(e *sqlerr.Error) *sqlerr.Error {
 	if !namesAccount(e.Code) {
 		return e
@@ -114,7 +114,8 @@ func (s *Session) asClient(e *sqlerr.Error) *sqlerr.Error {
 	before, rest, _ := strings.Cut(e.Message, " user '")
 	user, rest, _ := strings.Cut(rest, "'@'")
 	_, rest, ok := strings.Cut(rest, "'")
-	if !ok || !slices.ContainsFunc(s.snap.Groups, func(g *catalog.NodeGroup) bool { return g.Primary.User == user }) {
+	ours := s.snap.Accounts[user] == nil || slices.ContainsFunc(s.snap.Groups, func(g *catalog.NodeGroup) bool { return g.Primary.User == user })
+	if !ok || !ours { // it is the session's own error, which may name a definer
 		return e
 	}
 	host := s.host

@@ -80,7 +80,8 @@ func TestDump(t *testing.T) {
 		require.Equal(t, normalized(first), normalized(dump(t, skarv)))
 	})
 	t.Run("loads into one server", func(t *testing.T) {
-		load(t, server, "", []byte("DROP DATABASE shop; CREATE DATABASE shop CHARACTER SET utf8mb4"))
+		load(t, server, "", []byte("DROP DATABASE shop; CREATE DATABASE shop CHARACTER SET utf8mb4; "+
+			"CREATE USER root IDENTIFIED BY 'of-root'; GRANT ALL ON *.* TO root")) // the definer
 		load(t, server, "shop", []byte(second))
 		require.Equal(t, normalized(first), normalized(dump(t, server)))
 	})

@@ -15,8 +15,8 @@ import (
 
 func TestPrivileges(t *testing.T) {
 	owner := connect(t)
-	owner.exec("CREATE PROCEDURE writes() BEGIN DELETE FROM t; END")
-	owner.exec("CREATE PROCEDURE peeks() BEGIN DECLARE n INT DEFAULT (SELECT COUNT(*) FROM secret.s); SELECT n; END")
+	owner.exec("CREATE PROCEDURE writes() SQL SECURITY INVOKER BEGIN DELETE FROM t; END")
+	owner.exec("CREATE PROCEDURE peeks() SQL SECURITY INVOKER BEGIN DECLARE n INT DEFAULT (SELECT COUNT(*) FROM secret.s); SELECT n; END")
 	admin := adminv1.NewAdminClient(shared.Admin(t))
 	_, err := admin.PutUser(t.Context(), &adminv1.PutUserRequest{
 		Name: "reader", Mode: adminv1.PutUserRequest_MODE_ADD,
