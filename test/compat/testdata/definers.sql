@@ -180,6 +180,20 @@ SELECT routine_name, CONCAT_WS(' ', definer, security_type) AS d FROM informatio
 -- sent: warnings, as above
 -- as: d_reader
 CALL compat.p_reads();
+-- A temporary table that has the name of what a view reads, which it is not.
+CREATE TABLE late (id INT PRIMARY KEY);
+INSERT INTO late VALUES (1);
+CREATE TEMPORARY TABLE late (id INT PRIMARY KEY);
+-- as: d_maker
+CREATE VIEW compat.v_late AS SELECT id FROM compat.late;
+-- refused: a temporary table hides what the view reads
+SELECT * FROM v_late;
+-- refused: a temporary table hides what the view reads
+UPDATE v_late SET id = 2;
+DROP TEMPORARY TABLE late;
+SELECT * FROM v_late;
+DROP VIEW v_late;
+DROP TABLE late;
 -- What there is and what there is not: who has no privileges learns neither.
 -- as: d_reader
 SELECT * FROM compat.nope;
