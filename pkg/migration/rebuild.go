@@ -275,7 +275,8 @@ func (b *rebuilding) columns(w *Rebuild) error {
 			}
 		default:
 			w.Columns[from.Name] = c.Name
-			converts = converts || from.Nullable && !c.Nullable && !b.strict()
+			fills := from.Nullable && !c.Nullable && !b.strict()
+			converts, copies = converts || fills, copies || fills && b.Snap.Flavor == catalog.MySQL
 		}
 	}
 	w.Counts = !b.unhides && b.Statement.Partitioned || b.Statement.Mentions("COPY") || copies

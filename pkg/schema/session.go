@@ -40,8 +40,10 @@ func (s *Server) Use(ctx context.Context, as Session) error {
 		charset = "utf8mb4"
 	}
 	// What is read back is kept in UTF-8. Trials switch foreign_key_checks off.
-	set := []string{"SET NAMES " + sqltypes.Literal(charset) + ", SESSION character_set_results = utf8mb4, SESSION sql_mode = " + sqltypes.Literal(as.SQLMode) +
-		", SESSION foreign_key_checks = 1"}
+	set := []string{
+		"SET NAMES " + sqltypes.Literal(charset), // alone: the strings beside it would be in the character set before
+		"SET SESSION character_set_results = utf8mb4, SESSION sql_mode = " + sqltypes.Literal(as.SQLMode) + ", SESSION foreign_key_checks = 1",
+	}
 	set = append(set, as.Set...)
 	last := fmt.Sprintf("SET SESSION lock_wait_timeout = %d, SESSION wait_timeout = %d", LockWaitSeconds, idleSeconds)
 	if s.node.Flavor == catalog.MySQL {
