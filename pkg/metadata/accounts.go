@@ -66,9 +66,9 @@ func (v *Viewer) accountRows(table string) (rows []string, err error) {
 				}
 			}
 		default:
-			for _, db := range sorted(a.Tables) {
-				for _, name := range sorted(a.Tables[db]) {
-					row(a, account.On{Database: db, Name: name}, a.Tables[db][name])
+			for on, p := range account.Granted(a) {
+				if on.Name != "" && on.Kind == account.Table {
+					row(a, on, p)
 				}
 			}
 		}
@@ -218,9 +218,9 @@ func (v *Viewer) schemaPrivileges() (rows []string) {
 // tablePrivileges are rows of information_schema.table_privileges.
 func (v *Viewer) tablePrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
-		for _, db := range sorted(a.Tables) {
-			for _, table := range sorted(a.Tables[db]) {
-				rows = append(rows, v.privilegeRows(a, a.Tables[db][table], v.quoted(db), v.quoted(table))...)
+		for on, p := range account.Granted(a) {
+			if on.Name != "" && on.Kind == account.Table {
+				rows = append(rows, v.privilegeRows(a, p, v.quoted(on.Database), v.quoted(on.Name))...)
 			}
 		}
 	}

@@ -95,7 +95,7 @@ type filter struct {
 	ofDatabases           bool
 	sees, reads           right
 	text                  string
-	definer               string // the column DEFINER as the cluster has it, "" if servers do not differ
+	definer               func() string // the column DEFINER as the cluster has it, "" if servers do not differ; nil: there is none
 }
 
 // right tells what an account may do: with a table, or in all of a database where table is "", and for tables of rows about functions and procedures with
@@ -121,10 +121,10 @@ func (v *Viewer) filterOf(table string) (filter, bool) {
 	}
 	switch strings.ToLower(table) {
 	case "routines":
-		f.definer = v.definersOfRoutines()
+		f.definer = v.definersOfRoutines
 		f.text, f.reads = "ROUTINE_DEFINITION", right{func(db, _ string) bool { return v.Account.ReadsPrograms(db) }, v.Account.ReadsRoutine}
 	case "views":
-		f.definer = v.definersOfViews()
+		f.definer = v.definersOfViews
 		f.text, f.reads = "VIEW_DEFINITION", right{table: func(db, table string) bool {
 			const need = catalog.MaySelect | catalog.MayShowView
 			return v.Account.Privileges(db, table)&need == need
@@ -287,7 +287,11 @@ func (v *Viewer) withoutTexts(table string, f filter) (string, error) {
 	if f.reads.table != nil {
 		where = v.where(f, f.reads)
 	}
-	if where == "" && f.definer == "" {
+	definer := ""
+	if f.definer != nil {
+		definer = f.definer()
+	}
+	if where == "" && definer == "" {
 		return "SELECT * FROM information_schema." + table, nil
 	}
 	hidden := "NULL"
@@ -296,8 +300,8 @@ func (v *Viewer) withoutTexts(table string, f filter) (string, error) {
 	}
 	return v.with(table, func(name, column string) string {
 		switch {
-		case f.definer != "" && name == "DEFINER":
-			return f.definer
+		case definer != "" && name == "DEFINER":
+			return definer
 		case where != "" && name == f.text:
 			return "IF(" + where + ", " + column + ", " + hidden + ")"
 		}
