@@ -89,13 +89,13 @@ func TestWaitingForALockedServer(t *testing.T) {
 			p.lookForStalls(t.Context(), probe)
 			return !p.health().Locked.IsZero()
 		}, time.Minute, 10*time.Millisecond)
-		commits := func(c *mysqlconn.Conn) bool {
-			_, commits, err := listed(probe, orphan{thread: c.ThreadID(), user: "root"})
+		does := func(c *mysqlconn.Conn) doing {
+			_, does, err := listed(probe, orphan{thread: c.ThreadID(), user: "root"})
 			require.NoError(t, err)
-			return commits
+			return does
 		}
-		require.Eventually(t, func() bool { return commits(branch) }, time.Minute, 10*time.Millisecond)
-		require.False(t, commits(writer))
+		require.Eventually(t, func() bool { return does(branch) == commits }, time.Minute, 10*time.Millisecond)
+		require.Equal(t, another, does(writer))
 		_, err = server.DB.Exec("UNLOCK TABLES")
 		require.NoError(t, err)
 		require.NoError(t, <-written)

@@ -15,11 +15,18 @@ const (
 	killQuery      = "KILL QUERY "
 )
 
+// Killed is what Kill has left.
+type Killed struct {
+	// Left are connections that may still run, because their server could not be asked in time. Who has ended already is not among them.
+	Left []*Conn
+	// Idle are those on which the server runs no statement. One may be on its way there, which a KILL QUERY before it would not end.
+	Idle []*Conn
+}
+
 // Kill ends the statements (query true) or the connections of conns from outside: by one login to each server, to all servers at the
-// same time. It asks the servers that the connections are to, which need not be their groups' primaries any more. left are those
-// that may still run, because their server could not be asked before ctx ended; who has ended already is not among them. A
+// same time, before ctx ends. It asks the servers that the connections are to, which need not be their groups' primaries any more. A
 // connection may be named twice; the caller sees to it that no other session gets one meanwhile.
-func Kill(ctx context.Context, query bool, conns ...*Conn) (left []*Conn) {
+func Kill(ctx context.Context, query bool, conns ...*Conn) (out Killed) {
 	verb := killConnection
 	if query {
 		verb = killQuery
@@ -34,49 +41,57 @@ func Kill(ctx context.Context, query bool, conns ...*Conn) (left []*Conn) {
 	var calls sync.WaitGroup
 	for pl, conns := range servers {
 		calls.Go(func() {
-			alive := pl.kill(ctx, verb, conns)
+			k := pl.kill(ctx, verb, conns)
 			mu.Lock()
 			defer mu.Unlock()
-			left = append(left, alive...)
+			out.Left, out.Idle = append(out.Left, k.Left...), append(out.Idle, k.Idle...)
 		})
 	}
 	calls.Wait()
-	return left
+	return out
 }
 
 // kill is Kill for connections of the pool.
-func (p *pool) kill(ctx context.Context, verb string, conns []*Conn) (left []*Conn) {
+func (p *pool) kill(ctx context.Context, verb string, conns []*Conn) (out Killed) {
 	c, err := p.dial(ctx, Profile{NoDB: true})
 	if err != nil {
-		return conns
+		return Killed{Left: conns}
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, c.Interrupt)()
 	for i, victim := range conns {
-		err := p.killOne(c, verb, victim)
-		if err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
-			left = append(left, victim)
+		idle, err := p.killOne(c, verb, victim)
+		switch {
+		case err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread):
+			out.Left = append(out.Left, victim)
+		case idle:
+			out.Idle = append(out.Idle, victim)
 		}
 		if err != nil && !c.Usable() {
-			return append(left, conns[i+1:]...)
+			out.Left = append(out.Left, conns[i+1:]...)
+			break
 		}
 	}
-	return left
+	return out
 }
 
-// killOne kills the victim by c. After a restart of the server its number may be another's: a later connection's of ours, or that of
-// another account, and each process has its own.
-func (p *pool) killOne(c *mysqlconn.Conn, verb string, victim *Conn) error {
+// killOne kills the victim by c, but for the statement of one that is idle. After a restart of the server its number may be another's: a later
+// connection's of ours, or that of another account, and each process has its own.
+func (p *pool) killOne(c *mysqlconn.Conn, verb string, victim *Conn) (idle bool, err error) {
 	o := orphan{group: p.group.ID, thread: victim.ThreadID(), number: victim.number, user: victim.user, pool: p}
 	if p.reused(o) {
-		return nil
+		return false, nil
 	}
-	if there, _, err := listed(c, o); err != nil || !there {
-		return err
+	there, does, err := listed(c, o)
+	if err != nil || !there {
+		return false, err
 	}
 	if verb == killQuery {
+		if does == nothing {
+			return true, nil
+		}
 		victim.killed.Store(true)
 	}
-	_, err := c.Exec(fmt.Sprint(verb, o.thread))
-	return err
+	_, err = c.Exec(fmt.Sprint(verb, o.thread))
+	return false, err
 }

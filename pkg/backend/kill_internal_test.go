@@ -57,8 +57,8 @@ func TestKillAtOnce(t *testing.T) {
 		asked.Wait()
 		cancel()
 	}()
-	left := Kill(ctx, true, append(conns, conns[0])...) // a part within a part
-	require.ElementsMatch(t, conns, left)
+	killed := Kill(ctx, true, append(conns, conns[0])...) // a part within a part
+	require.ElementsMatch(t, conns, killed.Left)
 }
 
 // TestKillNobodyElse: behind a restart of the server a connection's number may be another's, a later one of the pool or that of another

@@ -140,11 +140,11 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 	defer stop()
 	for {
 		// Only under the same name: after a restart of the server the number may be another's.
-		there, commits, err := listed(c, o)
+		there, does, err := listed(c, o)
 		if err != nil || !there {
 			return err == nil
 		}
-		if commits && !strings.Contains(c.ServerVersion(), "MariaDB") {
+		if does == commits && !strings.Contains(c.ServerVersion(), "MariaDB") {
 			// A KILL would end it no sooner, and where it waits for space on a full disk make a failed write to the binary log of it, for
 			// which MySQL ends itself (binlog_error_action).
 			return false
@@ -158,13 +158,23 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 	}
 }
 
-// listed reports whether o is in the server's list of connections, and whether it commits there, or prepares to.
-func listed(c *mysqlconn.Conn, o orphan) (there, commits bool, err error) {
-	rows, err := mysqlconn.Processes(c, "user, state = '"+longCommit+"' OR info LIKE 'XA PREPARE%' OR info LIKE 'XA COMMIT%'", fmt.Sprint("id = ", o.thread), 1)
+// doing is what a server does on a connection.
+type doing string
+
+const (
+	nothing doing = "nothing"
+	commits doing = "commits" // or prepares to
+	another doing = "another"
+)
+
+// listed reports whether o is in the server's list of connections, and what is done on it there.
+func listed(c *mysqlconn.Conn, o orphan) (there bool, does doing, err error) {
+	rows, err := mysqlconn.Processes(c, "user, IF(state = '"+longCommit+"' OR info LIKE 'XA PREPARE%' OR info LIKE 'XA COMMIT%', '"+string(commits)+
+		"', IF(command = 'Sleep', '"+string(nothing)+"', '"+string(another)+"'))", fmt.Sprint("id = ", o.thread), 1)
 	if len(rows) == 0 || string(rows[0][0]) != o.user {
-		return false, false, err
+		return false, nothing, err
 	}
-	return true, string(rows[0][1]) == "1", err
+	return true, doing(rows[0][1]), err
 }
 
 // reused reports whether a connection of the pool that logged in later has the number of an orphan.

@@ -266,11 +266,25 @@ func TestKilledConnections(t *testing.T) {
 		require.NoError(t, err)
 		return c
 	}
+	watch := get()
+	kill := func(c *backend.Conn) {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := c.Exec("DO SLEEP(600)")
+			ended <- err
+		}()
+		require.Eventually(t, func() bool {
+			return one(t, watch, fmt.Sprint("SELECT COUNT(*) FROM information_schema.processlist WHERE info = 'DO SLEEP(600)' AND id = ", c.ThreadID())) == "1"
+		}, time.Minute, time.Millisecond)
+		require.Empty(t, backend.Kill(t.Context(), true, c))
+		<-ended // SLEEP gives 1, or is error 1317
+	}
 	c := get()
 	thread := c.ThreadID()
+	require.Equal(t, backend.Killed{Idle: []*backend.Conn{c}}, backend.Kill(t.Context(), true, c), "there is no statement")
 	c.Begin()
+	kill(c)
 	c.End()
-	require.Empty(t, backend.Kill(t.Context(), true, c))
 	asked := func() string {
 		_, rows, err := c.QueryAll("SHOW SESSION STATUS LIKE 'Com_do'", 1)
 		require.NoError(t, err)
@@ -283,11 +297,12 @@ func TestKilledConnections(t *testing.T) {
 	c.Release()
 	c = get()
 	require.Equal(t, thread, c.ThreadID())
-	require.Empty(t, backend.Kill(t.Context(), true, c))
+	kill(c)
 	c.Release()
 	c = get()
 	require.NotEqual(t, thread, c.ThreadID())
 	c.Release()
+	watch.Release()
 }
 
 // TestKillAfterSwitchover: a connection that was handed out before its group got another primary is killed on the server it is

@@ -12,6 +12,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/mysqlserver"
+	"skarv/pkg/pause"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -118,14 +119,18 @@ func (s *Session) end(query bool) (left []*backend.Conn) {
 	}
 	s.kills.Add(1)
 	s.stopWaiting()
+	reached := false
 	s.running.all(func(conns []*backend.Conn) {
-		left = killQueries(conns)
+		reached, left = killQueries(conns)
 		for _, c := range left {
 			if !query {
 				c.Interrupt() // its server does not answer: the session ends all the same
 			}
 		}
 	})
+	if !reached {
+		go s.endArriving()
+	}
 	if !query {
 		s.runner.Interrupt(sqlerr.QueryInterrupted.New())
 		s.conn.Terminate(sqlerr.QueryInterrupted.New())
@@ -133,11 +138,30 @@ func (s *Session) end(query bool) (left []*backend.Conn) {
 	return left
 }
 
-// killQueries ends the statements on conns; left are those whose server could not be asked.
-func killQueries(conns []*backend.Conn) (left []*backend.Conn) {
+// endArriving ends the statement at hand where a KILL has hit it before it was at any server. It is at hand for as long as it has the
+// connections that it is sent on.
+func (s *Session) endArriving() {
+	ctx, cancel := context.WithTimeout(context.Background(), arrivalTimeout)
+	defer cancel()
+	over := false
+	for wait := time.Millisecond; !over && pause.For(ctx, wait) == nil; wait *= 2 {
+		s.running.all(func(conns []*backend.Conn) {
+			if over = !s.hit(); !over {
+				over, _ = killQueries(conns) // and no further one: it may undo by then what the statement has done
+			}
+		})
+	}
+}
+
+// arrivalTimeout is how long a statement may be on its way to a server.
+const arrivalTimeout = 30 * time.Second
+
+// killQueries ends the statements on conns, and reports whether there was any; left are those whose server could not be asked.
+func killQueries(conns []*backend.Conn) (reached bool, left []*backend.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
-	return backend.Kill(ctx, true, conns...)
+	killed := backend.Kill(ctx, true, conns...)
+	return slices.ContainsFunc(conns, func(c *backend.Conn) bool { return !slices.Contains(killed.Idle, c) }), killed.Left
 }
 
 // stopWaiting ends the wait of untilKilled, if there is one.

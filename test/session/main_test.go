@@ -69,9 +69,10 @@ func createTables() error {
 	return nil
 }
 
-// client is one connection to the cluster.
+// client is one connection to the cluster. Its statements end with the test: closing a connection waits for them.
 type client struct {
-	t *testing.T
+	t   *testing.T
+	ctx context.Context
 	*sql.Conn
 }
 
@@ -86,13 +87,14 @@ func connectTo(t *testing.T, dsn string) *client {
 	require.NoError(t, err)
 	c, err := db.Conn(context.Background())
 	require.NoError(t, err)
-	t.Cleanup(func() { c.Close(); db.Close() })
-	return &client{t, c}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { cancel(); c.Close(); db.Close() })
+	return &client{t, ctx, c}
 }
 
 func (c *client) exec(query string, args ...any) {
 	c.t.Helper()
-	_, err := c.ExecContext(context.Background(), query, args...)
+	_, err := c.ExecContext(c.ctx, query, args...)
 	require.NoError(c.t, err, query)
 }
 
@@ -104,7 +106,7 @@ func (c *client) end() {
 // fails runs a statement that must end with the error number.
 func (c *client) fails(number int, query string, args ...any) {
 	c.t.Helper()
-	rows, err := c.QueryContext(context.Background(), query, args...)
+	rows, err := c.QueryContext(c.ctx, query, args...)
 	if err == nil {
 		for rows.Next() {
 		}
@@ -125,7 +127,7 @@ func (c *client) get(query string, args ...any) string {
 }
 
 func (c *client) try(query string, args ...any) (string, error) {
-	rows, err := c.QueryContext(context.Background(), query, args...)
+	rows, err := c.QueryContext(c.ctx, query, args...)
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +139,7 @@ func (c *client) try(query string, args ...any) (string, error) {
 // have rows.
 func (c *client) batch(statements ...string) (results []string) {
 	c.t.Helper()
-	rows, err := c.QueryContext(context.Background(), strings.Join(statements, "; "))
+	rows, err := c.QueryContext(c.ctx, strings.Join(statements, "; "))
 	require.NoError(c.t, err, statements)
 	defer rows.Close()
 	for more := true; more; more = rows.NextResultSet() {
