@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/workspace"
 )
 
 // IndexCheck compares a global index with its table, in both directions, and repairs it if it is told to. It may run while the table is used:
@@ -106,7 +108,7 @@ func (c *IndexCheck) rowsOf(ctx context.Context, g *catalog.NodeGroup) error {
 			" ORDER BY "+t.ColumnList(t.Primary)+fmt.Sprintf(" LIMIT %d LOCK IN SHARE MODE", checkRows))
 		if err == nil {
 			for _, r := range rows {
-				if err = c.row(ctx, g, r[keys:keys+units], r[keys+units:]); err != nil {
+				if err = c.row(ctx, g, c.Index.Unit(r[keys:keys+units]), r[keys+units:]); err != nil {
 					break
 				}
 			}
@@ -255,7 +257,11 @@ func (c *IndexCheck) rowAt(ctx context.Context, unit, key [][]byte) (bool, error
 	if err != nil {
 		return false, err
 	}
-	rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+t.SQL()+" WHERE "+equal(t, c.Index.Columns, unit)+" AND "+
+	var has []string
+	for i, n := range c.Index.Columns {
+		has = append(has, workspace.Beginning(&t.Columns[n], c.Index.Length(i), "")+" = "+string(workspace.AppendKeyValue(nil, &t.Columns[n], unit[i])))
+	}
+	rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+t.SQL()+" WHERE "+strings.Join(has, " AND ")+" AND "+
 		equal(t, t.Distribution, key)+" LIMIT 1 LOCK IN SHARE MODE")
 	return len(rows) > 0, err
 }

@@ -69,6 +69,7 @@ func (f *IndexFill) rowsOf(ctx context.Context, g *catalog.NodeGroup) error {
 			} else if home != g.ID || slices.ContainsFunc(r[keys:keys+units], func(v []byte) bool { return v == nil }) {
 				continue
 			}
+			copy(r[keys:], f.Index.Unit(r[keys:keys+units]))
 			to, err := f.entryOwner(e, r[keys:keys+units])
 			if err != nil {
 				return err
@@ -122,8 +123,8 @@ func FillIndex(ctx context.Context, s *schema.Server, g *catalog.GlobalIndex, pr
 		present = append(present, sqltypes.QuoteName(t.Columns[c].Name)+" IS NOT NULL")
 	}
 	var values []string // of the key, as entries have them
-	for _, c := range g.Columns {
-		name := sqltypes.QuoteName(t.Columns[c].Name)
+	for i, c := range g.Columns {
+		name := workspace.Beginning(&t.Columns[c], g.Length(i), "")
 		if t.Columns[c].DataType == "timestamp" {
 			name = workspace.ReadKey(&t.Columns[c])
 		}

@@ -114,8 +114,8 @@ type Table struct {
 	Columns      []Column              `json:"columns"`         // in ordinal order, the hidden key included
 	Distribution []int                 `json:"distribution,omitempty"`
 	Primary      []int                 `json:"primary,omitempty"`
-	Parts        []int                 `json:"parts,omitempty"`  // of Primary: columns of which it has the beginning only
-	Unique       []Index               `json:"unique,omitempty"` // unique keys other than the primary
+	Lengths      []int                 `json:"lengths,omitempty"` // of Primary, as of an Index
+	Unique       []Index               `json:"unique,omitempty"`  // unique keys other than the primary
 	Indexes      []Index               `json:"indexes,omitempty"`
 	ForeignKeys  []ForeignKey          `json:"foreign_keys,omitempty"`
 	// AutoIncrement is the column filled from the cluster's sequence, or -1. ID names that sequence.
@@ -237,6 +237,9 @@ type Index struct {
 	Unique  bool   `json:"unique,omitempty"`
 	// Partial: the key indexes only the beginning of a column, or an expression that is not in Columns.
 	Partial bool `json:"partial,omitempty"`
+	// Lengths, of a key over the beginning of columns, are how much it holds of each of Columns, in characters, or bytes of binary strings; 0 for
+	// all of it. Nil of a key over an expression, too.
+	Lengths []int `json:"lengths,omitempty"`
 	// Fulltext: the key is for MATCH. Temporary tables cannot have it.
 	Fulltext bool `json:"fulltext,omitempty"`
 	// Global, not 0, is the id of the global index that keeps the key unique: see GlobalIndex.

@@ -153,7 +153,7 @@ func (s *Snapshot) CheckedColumns(t *Table, parents []Relation) (out []int) {
 		for _, x := range slices.Concat(t.Unique, t.Indexes) {
 			switch {
 			case !begins(x.Columns):
-			case x.Partial && s.Flavor == MySQL: // perhaps by an expression of any columns
+			case x.Expression() && s.Flavor == MySQL: // perhaps by an expression of any columns
 				for c := range t.Columns {
 					out = append(out, c)
 				}

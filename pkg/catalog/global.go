@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
@@ -20,8 +21,9 @@ type GlobalIndex struct {
 	ID    uint64
 	Table *Table
 	Name  string // of the unique key
-	// Columns are those of the unique key in Table.
+	// Columns are those of the unique key in Table, and Lengths how much it holds of each, as of an Index.
 	Columns []int
+	Lengths []int
 	// Entries is the index's own table: Columns first, then Table's distribution key.
 	Entries *Table
 	// Building: rows that were there before the index may have no entry yet. It is maintained and not read.
@@ -45,7 +47,7 @@ func (t *Table) prepareGlobal(flavor Flavor) error {
 			if x.Global == 0 {
 				continue
 			}
-			g := &GlobalIndex{ID: x.Global, Table: t, Name: x.Name, Columns: x.Columns, Building: list.building}
+			g := &GlobalIndex{ID: x.Global, Table: t, Name: x.Name, Columns: x.Columns, Lengths: x.Lengths, Building: list.building}
 			g.Entries = t.entries(x, flavor)
 			if err := g.Entries.Prepare(flavor); err != nil {
 				return err
@@ -60,26 +62,78 @@ func (t *Table) prepareGlobal(flavor Flavor) error {
 func (t *Table) entries(x Index, flavor Flavor) *Table {
 	e := &Table{Database: OwnDB, Name: EntriesName(x.Global), Kind: Sharded, AutoIncrement: -1, ID: x.Global,
 		Charset: t.Charset, Collation: t.Collation}
-	for i, c := range x.Columns {
-		e.Columns = append(e.Columns, t.entryColumn(c, "u"+strconv.Itoa(i)))
+	for i := range x.Columns {
+		c := t.EntryColumn(x, i)
+		e.Columns = append(e.Columns, c)
 		e.Primary = append(e.Primary, i)
-		if _, err := t.Columns[c].Key(flavor); err == nil {
+		if _, err := c.Key(flavor); err == nil {
 			e.Distribution = append(e.Distribution, i)
 		}
 	}
 	for i, c := range t.Distribution {
-		e.Columns = append(e.Columns, t.entryColumn(c, "k"+strconv.Itoa(i)))
+		e.Columns = append(e.Columns, entryColumn(t.Columns[c], 0, "k"+strconv.Itoa(i)))
 	}
 	return e
 }
 
-func (t *Table) entryColumn(from int, name string) Column {
-	c := t.Columns[from]
+// EntryColumn is the column that entries of key x of t have for its i-th one.
+func (t *Table) EntryColumn(x Index, i int) Column {
+	return entryColumn(t.Columns[x.Columns[i]], x.Length(i), "u"+strconv.Itoa(i))
+}
+
+// entryColumn is the column of an index's table for what it holds of c.
+func entryColumn(c Column, length int, name string) Column {
+	if length > 0 {
+		switch {
+		case strings.HasSuffix(c.DataType, "text"):
+			c.DataType, c.Type = "varchar", sqltypes.TypeVarString
+		case strings.HasSuffix(c.DataType, "blob"):
+			c.DataType, c.Type = "varbinary", sqltypes.TypeVarString
+		}
+		c.Length, c.ColumnType = int64(length), c.DataType+"("+strconv.Itoa(length)+")"
+	}
 	c.Name, c.Nullable, c.HasDefault, c.Default, c.ComputedDefault, c.OnUpdate, c.Invisible = name, false, false, "", false, false, false
 	if c.DataType == "timestamp" {
 		c.DataType, c.ColumnType, c.Type, c.Precision, c.Scale = "decimal", "decimal(16,6)", sqltypes.TypeNewDecimal, 16, 6
 	}
 	return c
+}
+
+// Held is what an entry has of a row's value in the i-th of Columns, as workspace.ReadKey reads it: what the unique key holds of it.
+func (g *GlobalIndex) Held(i int, v []byte) []byte {
+	return Held(&g.Table.Columns[g.Columns[i]], lengthAt(g.Lengths, i), v)
+}
+
+// Unit is what an entry has of a row's values in Columns, all of them: see Held.
+func (g *GlobalIndex) Unit(values [][]byte) [][]byte {
+	out := make([][]byte, len(values))
+	for i, v := range values {
+		out[i] = g.Held(i, v)
+	}
+	return out
+}
+
+// Length is how much an entry holds of a row's value in the i-th of Columns, 0 for all of it.
+func (g *GlobalIndex) Length(i int) int { return lengthAt(g.Lengths, i) }
+
+// Held is what a key over the first length characters, or bytes, of column c holds of a value, which is in utf8mb4; 0: all of it.
+func Held(c *Column, length int, v []byte) []byte {
+	if length == 0 || len(v) <= length && c.DataType != "char" {
+		return v
+	}
+	switch c.DataType {
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		return v[:min(length, len(v))]
+	}
+	end := 0
+	for n := 0; n < length && end < len(v); n++ {
+		_, size := utf8.DecodeRune(v[end:])
+		end += size
+	}
+	for c.DataType == "char" && end > 0 && v[end-1] == ' ' {
+		end--
+	}
+	return v[:end]
 }
 
 // PlacedByAll reports whether entries are placed by all columns of the key.
@@ -91,8 +145,9 @@ func (t *Table) NeedsGlobal(x Index) bool {
 	if t.Kind != Sharded {
 		return false
 	}
+	whole := x.Whole()
 	for _, d := range t.Distribution {
-		if !slices.Contains(x.Columns, d) {
+		if !slices.Contains(whole, d) {
 			return true
 		}
 	}

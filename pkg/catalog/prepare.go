@@ -26,9 +26,11 @@ func (c *Column) Key(flavor Flavor) (placement.KeyColumn, error) {
 // DefaultDistribution is the distribution key of a table that is given none: the columns of its primary key, without those that cannot be
 // hashed, or of which the key has the beginning only, where there are others.
 func (t *Table) DefaultDistribution(flavor Flavor) []int {
+	primary := t.PrimaryKey()
+	whole := primary.Whole()
 	hashed := slices.DeleteFunc(slices.Clone(t.Primary), func(c int) bool {
 		_, err := t.Columns[c].Key(flavor)
-		return err != nil || t.Columns[c].Generated || slices.Contains(t.Parts, c)
+		return err != nil || t.Columns[c].Generated || !slices.Contains(whole, c)
 	})
 	if len(hashed) == 0 {
 		return slices.Clone(t.Primary)

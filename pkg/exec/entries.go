@@ -43,14 +43,14 @@ func (w *rowWriter) entryOf(x *catalog.GlobalIndex, m image) (e entry, ok bool, 
 		if m[c] == nil {
 			return e, false, nil
 		}
-		e.unit = append(e.unit, workspace.AppendKeyValue(nil, &x.Entries.Columns[i], m[c]))
+		e.unit = append(e.unit, workspace.AppendKeyValue(nil, &x.Entries.Columns[i], x.Held(i, m[c])))
 	}
 	for i, c := range t.Distribution {
 		e.key = append(e.key, workspace.AppendKeyValue(nil, &x.Entries.Columns[len(x.Columns)+i], m[c]))
 	}
 	vals := make([]sqltypes.Value, 0, len(x.Entries.Distribution))
 	for _, i := range x.Entries.Distribution {
-		vals = append(vals, workspace.KeyValue(&t.Columns[x.Columns[i]], m[x.Columns[i]]))
+		vals = append(vals, workspace.KeyValue(&x.Entries.Columns[i], x.Held(i, m[x.Columns[i]])))
 	}
 	e.owner, err = w.ownerOf(w.snap, x.Entries, vals, placement.Stored)
 	return e, true, err

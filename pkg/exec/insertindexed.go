@@ -57,6 +57,15 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 			if i > 0 {
 				condition = append(condition, " AND "...)
 			}
+			if n := key.Length(i); n > 0 {
+				literal, held := in.beginning(&el, col, &key.Types[i], n)
+				if held.IsNull() && key.Index != nil {
+					return k, in.valueUnknown(&key)
+				}
+				condition = append(append(append(condition, workspace.Beginning(col, n, "")...), " = "...), literal...)
+				vals, unit = append(vals, held), append(unit, literal)
+				continue
+			}
 			if key.Index != nil && !slices.Contains(key.Index.Entries.Distribution, i) {
 				finds, literal, ok := in.exactly(&el, col, &key.Types[i])
 				if !ok {
@@ -90,6 +99,17 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 func (in *insertion) valueUnknown(key *plan.UniqueKey) error {
 	return in.staged(sqlerr.Unsupported("a value for UNIQUE KEY '"+key.Name+"' of which it cannot be told what it will be stored as",
 		"write the value just as the column's type prints it"))
+}
+
+// beginning is the literal of what a key over the first length characters of col holds of a row's value, as stored is of all of it, and that value;
+// NULL if it is not known.
+func (in *insertion) beginning(el *element, col *catalog.Column, kind *placement.KeyColumn, length int) (literal []byte, held sqltypes.Value) {
+	raw, match := kind.AppendStored([]byte{}, el.value, in.mode())
+	if match != placement.Exact {
+		return append(in.appendLiteral([]byte("LEFT("), el), ", "+strconv.Itoa(length)+")"...), held
+	}
+	raw = catalog.Held(col, length, raw)
+	return workspace.AppendKeyValue(nil, col, raw), workspace.KeyValue(col, raw)
 }
 
 // stored is the literal of a row's value that finds the row by the column of a key: what the server makes of the value when it stores it,
@@ -537,7 +557,7 @@ func (o *insertingOne) barred() (bool, error) {
 		}
 		global := o.keys.entries[key].index != nil
 		if global {
-			if g, err := o.follow(&o.keys.entries[key]); err != nil || g != 0 {
+			if g, _, err := o.follow(&o.keys.entries[key]); err != nil || g != 0 {
 				return false, err
 			}
 		}
@@ -571,13 +591,17 @@ func (o *insertingOne) duplicates(key int) (out []found, err error) {
 	if o.keys.units[key] == nil {
 		return nil, nil
 	}
-	g := o.home
+	g, condition := o.home, o.in.appendUnit(nil, key, o.keys)
 	if e := &o.keys.entries[key]; e.index != nil {
-		if g, err = o.follow(e); err != nil || g == 0 {
+		var at []byte
+		if g, at, err = o.follow(e); err != nil || g == 0 {
 			return nil, err
 		}
+		if e.index.Lengths != nil { // servers use no index to find a value's beginning
+			condition = append(append(condition, " AND "...), at...)
+		}
 	}
-	return o.read(g, o.in.appendUnit(nil, key, o.keys))
+	return o.read(g, condition)
 }
 
 func (w *rowWriter) readImages(t *catalog.Table, g placement.NodeGroupID, condition []byte) (out []found, err error) {
@@ -596,8 +620,8 @@ func (o *insertingOne) read(g placement.NodeGroupID, condition []byte) ([]found,
 	return o.readImages(o.in.table, g, condition)
 }
 
-// follow is the group of the row that the entry with e's value is for, 0 if there is none.
-func (w *rowWriter) follow(e *entry) (placement.NodeGroupID, error) {
+// follow is the group of the row that the entry with e's value is for, 0 if there is none, and the condition that it has its distribution key.
+func (w *rowWriter) follow(e *entry) (g placement.NodeGroupID, at []byte, err error) {
 	x := e.index
 	sql := []byte("SELECT ")
 	for i := range x.Table.Distribution {
@@ -609,13 +633,14 @@ func (w *rowWriter) follow(e *entry) (placement.NodeGroupID, error) {
 	sql = append(append(append(sql, " FROM "...), tableName(x.Entries)...), " WHERE "...)
 	res, err := w.query(e.owner, append(e.appendCondition(sql, false), " FOR UPDATE"...))
 	if err != nil || len(res.rows) == 0 {
-		return 0, err
+		return 0, nil, err
 	}
 	var vals []sqltypes.Value
 	for i, d := range x.Table.Distribution {
 		vals = append(vals, workspace.KeyValue(&x.Table.Columns[d], res.rows[0][i]))
 	}
-	return w.ownerOf(w.snap, x.Table, vals, placement.Stored)
+	g, err = w.ownerOf(w.snap, x.Table, vals, placement.Stored)
+	return g, appendTuple(nil, x.Table, x.Table.Distribution, x.Table, x.Table.Distribution, res.rows[0]), err
 }
 
 // update is ON DUPLICATE KEY UPDATE: the statement is sent to the group where the duplicate lies, whose server changes it.

@@ -107,22 +107,28 @@ func keyText(t *catalog.Table, columns []int, key placement.Key, m image) (text 
 		}
 		vals = append(vals, workspace.KeyValue(&t.Columns[c], m[c]))
 	}
+	text, err = equalText(t, key, vals)
+	return text, err == nil, err
+}
+
+// equalText is the canonical text of values of a key of t.
+func equalText(t *catalog.Table, key placement.Key, vals []sqltypes.Value) (string, error) {
 	b, match := key.Text(nil, vals, placement.Stored)
 	if match != placement.Exact {
-		return "", false, sqlerr.Unsupported("a value of a key of table '"+t.Name+"' of which it cannot be told what it is equal to", "write the value just as the column's type prints it")
+		return "", sqlerr.Unsupported("a value of a key of table '"+t.Name+"' of which it cannot be told what it is equal to", "write the value just as the column's type prints it")
 	}
-	return string(b), true, nil
+	return string(b), nil
 }
 
 // entryText is the text of a row's value in the key of a global index: equal values have the same.
 func entryText(x *catalog.GlobalIndex, m image) (text string, ok bool, err error) {
-	var placed []int
+	var placed []sqltypes.Value
 	for i, c := range x.Columns {
 		if m[c] == nil {
 			return "", false, nil
 		}
 		if slices.Contains(x.Entries.Distribution, i) {
-			placed = append(placed, c)
+			placed = append(placed, workspace.KeyValue(&x.Entries.Columns[i], x.Held(i, m[c])))
 		} else { // a number as its server prints it
 			number := string(m[c])
 			if number == "-0" {
@@ -131,8 +137,8 @@ func entryText(x *catalog.GlobalIndex, m image) (text string, ok bool, err error
 			text += number + ","
 		}
 	}
-	rest, ok, err := keyText(x.Table, placed, x.Entries.Key, m)
-	return text + rest, ok, err
+	rest, err := equalText(x.Table, x.Entries.Key, placed)
+	return text + rest, err == nil, err
 }
 
 // taken refuses what row has become if another row has a unique key of it before that a global index keeps.

@@ -83,7 +83,9 @@ func replans(old, t *catalog.Table) bool {
 		return true
 	}
 	for _, x := range old.Unique {
-		if !slices.ContainsFunc(t.Unique, func(y catalog.Index) bool { return slices.Equal(x.Columns, y.Columns) && x.Partial == y.Partial }) {
+		if !slices.ContainsFunc(t.Unique, func(y catalog.Index) bool {
+			return slices.Equal(x.Columns, y.Columns) && x.Partial == y.Partial && slices.Equal(x.Lengths, y.Lengths)
+		}) {
 			return true // what a query takes for one row may be several
 		}
 	}

@@ -20,10 +20,9 @@ func (p *Planner) widenEntries(old, after *catalog.Table) {
 			continue
 		}
 		var changes []string
-		for n, c := range x.Columns {
-			e := old.Global[i].Entries.Columns[n]
-			was, now := &old.Columns[old.Global[i].Columns[n]], &after.Columns[c]
-			if was.ColumnType != now.ColumnType {
+		for n := range x.Columns {
+			e, now := old.Global[i].Entries.Columns[n], after.EntryColumn(x, n)
+			if e.ColumnType != now.ColumnType {
 				e.ColumnType = now.ColumnType
 				changes = append(changes, "MODIFY "+ddl.EntryColumn(&e))
 			}
@@ -38,9 +37,10 @@ func (p *Planner) widenEntries(old, after *catalog.Table) {
 type NewIndex struct {
 	ID  uint64 `json:"id"`
 	SQL string `json:"sql"`
-	// Name and Columns are those of the unique key it keeps.
+	// Name, Columns and Lengths are those of the unique key it keeps.
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
+	Lengths []int    `json:"lengths,omitempty"`
 }
 
 // newIndexes numbers the global indexes that t has not got yet.
@@ -63,7 +63,7 @@ func (p *Planner) newIndexes(ctx context.Context, t *catalog.Table, r *Refresh) 
 		if err := fresh.Prepare(p.Snap.Flavor); err != nil {
 			return err
 		}
-		n := NewIndex{ID: id, Name: x.Name, SQL: ddl.CreateEntries(fresh.Global[0].Entries)}
+		n := NewIndex{ID: id, Name: x.Name, Lengths: x.Lengths, SQL: ddl.CreateEntries(fresh.Global[0].Entries)}
 		for _, c := range x.Columns {
 			n.Columns = append(n.Columns, t.Columns[c].Name)
 		}

@@ -34,7 +34,7 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 	r := &Rehearsal{Table: o.Object, Copy: schema.Trial(p.Job, "_p").Name, Filled: p.work.BuildClosed}
 	risky := !slices.Equal(before.Checks, after.Checks) || p.enforces() || p.Statement.Mentions("PARTITION") || p.Statement.Mentions("SRID")
 	for name := range after.Full {
-		risky = risky || after.Unique[name] && !(before.Unique[name] && len(before.Full[name]) == len(after.Full[name]))
+		risky = risky || after.Unique[name] && !(before.Unique[name] && len(before.Full[name]) == len(after.Full[name]) && slices.Equal(lengths(before, name), lengths(after, name)))
 	}
 	came := p.came(before)
 	for i := range after.Table.Columns {
@@ -65,6 +65,16 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 	}
 	r.SQL = p.Statement.Rewrite(o.As(ddl.Object{DB: catalog.OwnDB, Name: r.Copy}))
 	p.work.Rehearsal = r
+}
+
+// lengths is how much a unique key holds of each of its columns, nil for all of them.
+func lengths(d *schema.Definition, name string) []int {
+	for _, x := range append(slices.Clone(d.Table.Unique), d.Table.PrimaryKey()) {
+		if x.Name == name {
+			return x.Lengths
+		}
+	}
+	return nil
 }
 
 // lookForOrphans notes how rows without parents are found that keep servers from adding foreign keys.

@@ -12,12 +12,21 @@ import (
 type UniqueKey struct {
 	Name    string // "PRIMARY" or the key's
 	Columns []int
+	Lengths []int // how much the key holds of each, as of a catalog.Index
 	// Index keeps the key unique over all groups; nil for a key that holds the distribution key, which the servers enforce.
 	Index *catalog.GlobalIndex
 	// Values says, for each of Columns, where a row's value comes from.
 	Values []InsertValue
 	// Types are, for each of Columns, what is known of how its values are stored.
 	Types placement.Key
+}
+
+// Length is how much the key holds of the i-th of Columns, 0 for all of it.
+func (k *UniqueKey) Length(i int) int {
+	if k.Lengths == nil {
+		return 0
+	}
+	return k.Lengths[i]
 }
 
 // Indexed is what an INSERT or REPLACE into a table with global indexes, or with foreign keys that servers cannot enforce,
@@ -49,6 +58,9 @@ func (n *Indexed) print(w *strings.Builder, depth int) {
 				w.WriteString(", ")
 			}
 			w.WriteString(v.String())
+			if n := k.Length(i); n > 0 {
+				fmt.Fprintf(w, "(%d)", n)
+			}
 		}
 		w.WriteString(")\n")
 	}

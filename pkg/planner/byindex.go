@@ -18,7 +18,8 @@ func routeByIndex(b *build) (bool, error) {
 func indexTarget(in *instance) (t plan.Target, ok bool) {
 next:
 	for _, x := range in.table.Global {
-		if x.Building || !x.PlacedByAll() { // TIMESTAMP and floating-point numbers are compared in ways of their own
+		// TIMESTAMP and floating-point numbers are compared in ways of their own, and equal strings may differ in their beginnings: "ß" is "ss".
+		if x.Building || !x.PlacedByAll() || x.Lengths != nil {
 			continue
 		}
 		t = plan.Target{Kind: plan.ByIndex, Index: x}

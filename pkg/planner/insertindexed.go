@@ -131,14 +131,14 @@ func (b *build) indexed() (*plan.Indexed, error) {
 		n.Returned, _ = b.returnedColumns()
 	}
 	update := len(in.stmt.OnDup) > 0
-	keys := append([]catalog.Index{{Name: "PRIMARY", Columns: t.Primary, Unique: true}}, t.Unique...)
+	keys := append([]catalog.Index{t.PrimaryKey()}, t.Unique...)
 	keys = append(keys, t.Building...)
 	for _, k := range keys {
-		if k.Partial && k.Global == 0 && (update || b.plan.Kind == plan.Replace) {
-			return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', of the beginning of a column, besides one that does not contain the distribution key",
+		if k.Expression() && (update || b.plan.Kind == plan.Replace) {
+			return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', of an expression, besides one that does not contain the distribution key",
 				"look for the row with SELECT ... FOR UPDATE, then INSERT or UPDATE it")
 		}
-		u := plan.UniqueKey{Name: k.Name, Columns: k.Columns}
+		u := plan.UniqueKey{Name: k.Name, Columns: k.Columns, Lengths: k.Lengths}
 		for _, x := range t.Global {
 			if k.Global == x.ID {
 				u.Index = x
@@ -203,14 +203,18 @@ func (b *build) plainInsert() plan.Text {
 	}
 }
 
-// storedKind is what is known of how a column's values are stored: nothing of a type that no distribution key may have, but of a TIMESTAMP in a global
-// index, whose local time is a DATETIME's.
+// storedKind is what is known of how a column's values are stored: nothing of a type that no distribution key may have, but of TEXT and BLOB, of which
+// keys have the beginning, and of a TIMESTAMP in a global index, whose local time is a DATETIME's.
 func storedKind(col *catalog.Column, flavor catalog.Flavor, indexed bool) placement.KeyColumn {
-	if indexed && col.DataType == "timestamp" {
-		local := *col
-		local.DataType, local.ColumnType = "datetime", strings.Replace(col.ColumnType, "timestamp", "datetime", 1)
-		col = &local
+	like := *col
+	switch {
+	case indexed && col.DataType == "timestamp":
+		like.DataType, like.ColumnType = "datetime", strings.Replace(col.ColumnType, "timestamp", "datetime", 1)
+	case strings.HasSuffix(col.DataType, "text"):
+		like.DataType, like.Length = "varchar", 0
+	case strings.HasSuffix(col.DataType, "blob"):
+		like.DataType, like.Length = "varbinary", 0
 	}
-	kind, _ := col.Key(flavor)
+	kind, _ := like.Key(flavor)
 	return kind
 }

@@ -402,7 +402,7 @@ func (b *build) mayWrite(t *catalog.Table) (*plan.Written, error) {
 	unique, any := slices.Concat(t.Primary, t.Distribution), false
 	for _, k := range t.Unique {
 		unique = append(unique, k.Columns...)
-		any = any || k.Partial
+		any = any || k.Expression()
 	}
 	for i := range t.Columns {
 		changes := slices.Contains(n.Columns, i)

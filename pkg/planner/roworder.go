@@ -38,8 +38,8 @@ func (s *selecting) order() error {
 		s.n.Doubt = plan.NoDoubt
 		return nil
 	}
-	for _, k := range slices.Concat([]catalog.Index{{Columns: t.Primary}}, t.Unique) {
-		s.n.OthersAssigned = s.n.OthersAssigned || k.Global == 0 && (k.Partial || slices.ContainsFunc(k.Columns, func(c int) bool {
+	for _, k := range append([]catalog.Index{t.PrimaryKey()}, t.Unique...) {
+		s.n.OthersAssigned = s.n.OthersAssigned || k.Global == 0 && (k.Expression() || slices.ContainsFunc(k.Columns, func(c int) bool {
 			return t.Columns[c].SetByServer() || !slices.Contains(t.Distribution, c) && s.b.mod.lastAssignment(s.b, s.in, c) >= 0
 		}))
 	}
@@ -87,7 +87,7 @@ func (b *build) findsFirst(in *instance) bool {
 	byOne := func(k catalog.Index) bool {
 		return !k.Partial && !slices.ContainsFunc(k.Columns, func(c int) bool { return !given(c) })
 	}
-	keys := append(slices.Clone(t.Unique), catalog.Index{Columns: t.Primary})
+	keys := append(slices.Clone(t.Unique), t.PrimaryKey())
 	return slices.ContainsFunc(t.Primary, func(c int) bool { return m.lastAssignment(b, in, c) >= 0 }) &&
 		!slices.ContainsFunc(keys, byOne)
 }
@@ -148,10 +148,10 @@ func (m *modification) mayTakeIndex(b *build, t *catalog.Table) bool {
 	}
 	first := map[int]bool{}
 	for _, k := range slices.Concat(t.Unique, t.Indexes) {
-		if k.Partial || len(k.Columns) == 0 || slices.ContainsFunc(k.Columns, func(c int) bool { return t.Columns[c].Generated }) {
+		if k.Expression() || len(k.Columns) == 0 || slices.ContainsFunc(k.Columns, func(c int) bool { return t.Columns[c].Generated }) {
 			return true // an expression of WHERE may be that of the index
 		}
-		if n := min(len(k.Columns), len(t.Primary)); !slices.Equal(k.Columns[:n], t.Primary[:n]) { // else its order is that of the primary key
+		if n := min(len(k.Columns), len(t.Primary)); k.Lengths != nil || !slices.Equal(k.Columns[:n], t.Primary[:n]) { // else its order is that of the primary key
 			first[k.Columns[0]] = true
 		}
 	}

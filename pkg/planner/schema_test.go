@@ -144,6 +144,14 @@ func (s *testSchema) table(t testing.TB, c *sqlparser.CreateTable) {
 		x := catalog.Index{Name: ix.Info.Name.String(), Unique: ix.Info.Type == sqlparser.IndexTypeUnique}
 		for _, col := range ix.Columns {
 			x.Columns = append(x.Columns, tab.Column(col.Column.String()))
+			length := 0
+			if col.Length != nil {
+				length, x.Partial = *col.Length, true
+			}
+			x.Lengths = append(x.Lengths, length)
+		}
+		if !x.Partial {
+			x.Lengths = nil
 		}
 		switch ix.Info.Type {
 		case sqlparser.IndexTypeUnique:

@@ -33,6 +33,8 @@ type Definition struct {
 
 	// prefixed are the names of keys that index the beginning of a column or an expression.
 	prefixed map[string]bool
+	// computed are those of keys that index an expression.
+	computed map[string]bool
 }
 
 // ReadDefinition reads a table or view; nil if the server has none of that name.
@@ -48,6 +50,7 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 		Full:     map[string][]int{},
 		Unique:   map[string]bool{},
 		prefixed: map[string]bool{},
+		computed: map[string]bool{},
 	}
 	if err := d.readTable(ctx, s); err != nil {
 		return nil, err
@@ -280,26 +283,24 @@ func (d *Definition) readKeys(ctx context.Context, s *Server) error {
 		}
 		if prefix.Valid || !column.Valid {
 			d.prefixed[name] = true
+			d.computed[name] = d.computed[name] || !column.Valid
 		} else if c >= 0 {
 			d.Full[name] = append(d.Full[name], c)
 		}
 		if c >= 0 {
 			last := &indexes[len(indexes)-1]
-			last.Columns = append(last.Columns, c)
+			last.Columns, last.Lengths = append(last.Columns, c), append(last.Lengths, int(prefix.Int64))
 		}
 		return nil
 	}, "SELECT index_name, non_unique, seq_in_index, column_name, sub_part, index_type FROM information_schema.statistics"+
 		d.where("table_schema", "table_name")+" ORDER BY index_name, seq_in_index")
 	for _, x := range indexes {
-		x.Partial = d.prefixed[x.Name]
+		if x.Partial = d.prefixed[x.Name]; !x.Partial || d.computed[x.Name] {
+			x.Lengths = nil
+		}
 		switch {
 		case x.Name == "PRIMARY":
-			d.Table.Primary = x.Columns
-			for _, c := range x.Columns {
-				if !slices.Contains(d.Full[x.Name], c) {
-					d.Table.Parts = append(d.Table.Parts, c)
-				}
-			}
+			d.Table.Primary, d.Table.Lengths = x.Columns, x.Lengths
 		case x.Unique:
 			d.Table.Unique = append(d.Table.Unique, x)
 		default:

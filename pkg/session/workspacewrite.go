@@ -411,12 +411,12 @@ func (w *workspaceWrite) inAnyOrder(t tracked) error {
 		return nil
 	}
 	table := t.copy.Table
-	for _, k := range slices.Concat([]catalog.Index{{Columns: table.Primary}}, table.Unique) {
+	for _, k := range append([]catalog.Index{table.PrimaryKey()}, table.Unique...) {
 		if !slices.ContainsFunc(k.Columns, func(c int) bool { return slices.Contains(t.copy.Written.Moved, c) }) {
 			continue
 		}
 		var taken exec.Held
-		if err := w.query(t.Taken(k.Columns), &taken); err != nil {
+		if err := w.query(t.Taken(&k), &taken); err != nil {
 			return err
 		}
 		if n, _ := taken.Rows(); n > 0 {

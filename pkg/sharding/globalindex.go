@@ -15,8 +15,7 @@ func (p *placing) globalIndexes(t *catalog.Table) error {
 	old := p.old()
 	for i := range t.Unique {
 		x := &t.Unique[i]
-		full := p.def.Full[x.Name]
-		if containsAll(full, t.Distribution) {
+		if containsAll(p.def.Full[x.Name], t.Distribution) {
 			continue // the servers enforce it
 		}
 		if err := indexable(t, *x, p.snap.Flavor); err != nil {
@@ -45,12 +44,13 @@ func containsAll(set, of []int) bool {
 // sameIndex is the id of the global index of old that keeps key x of t as well, or 0.
 func sameIndex(old, t *catalog.Table, x catalog.Index) uint64 {
 	for _, o := range old.Unique {
-		if o.Global == 0 || len(o.Columns) != len(x.Columns) {
+		if o.Global == 0 || len(o.Columns) != len(x.Columns) || !slices.Equal(o.Lengths, x.Lengths) {
 			continue
 		}
 		same := true
 		for i, c := range o.Columns {
-			same = same && KeepsEntries(&old.Columns[c], &t.Columns[x.Columns[i]])
+			from, to := old.EntryColumn(o, i), t.EntryColumn(x, i)
+			same = same && KeepsEntries(&from, &to) && (!old.Columns[c].Nullable || t.Columns[x.Columns[i]].Nullable)
 		}
 		for i, d := range t.Distribution {
 			same = same && SameEntries(&old.Columns[old.Distribution[i]], &t.Columns[d])
@@ -93,13 +93,16 @@ func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 	what := func(why string) error {
 		return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' without the distribution key, %s", x.Name, why), advice)
 	}
-	if x.Partial {
-		return what("of the beginning of a column or of an expression")
+	if x.Expression() {
+		return what("of an expression")
+	}
+	if entrySize(t, x) > maxEntry {
+		return what(fmt.Sprintf("of more than %d bytes", maxEntry))
 	}
 	var apart *catalog.Column // by which no entry can be placed
-	for _, c := range x.Columns {
-		col := &t.Columns[c]
-		_, err := col.Key(flavor)
+	for i, c := range x.Columns {
+		col, entry := &t.Columns[c], t.EntryColumn(x, i)
+		_, err := entry.Key(flavor)
 		switch {
 		case col.Generated:
 			return what("of a generated column")
@@ -120,6 +123,34 @@ func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 	x.Global = 1
 	try.Unique, try.Building = []catalog.Index{x}, nil
 	return try.Prepare(flavor)
+}
+
+// maxEntry is how many bytes of a row the key of an InnoDB table may hold.
+const maxEntry = 3072
+
+// entrySize is how many bytes the strings of an entry of key x may have.
+func entrySize(t *catalog.Table, x catalog.Index) (n int64) {
+	for i := range x.Columns {
+		c := t.EntryColumn(x, i)
+		switch c.DataType {
+		case "char", "varchar":
+			n += c.Length * characterBytes(c.Charset)
+		case "binary", "varbinary":
+			n += c.Length
+		}
+	}
+	return n
+}
+
+// characterBytes is how many bytes a character may have, in a character set whose collations are known.
+func characterBytes(charset string) int64 {
+	switch charset {
+	case "utf8mb4":
+		return 4
+	case "utf8mb3", "utf8":
+		return 3
+	}
+	return 1
 }
 
 // keptExactly reports whether an entry can hold the values of a column by which nothing can be placed, just as its server does.

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
@@ -8,19 +9,49 @@ import (
 )
 
 // ReadKey is the expression that selects a column that is part of a key, so that KeyValue can tell which value it is and
-// AppendKeyValue can write it, whatever the session's character set.
+// AppendKeyValue can write it, whatever the session's character set. Of long strings it selects as much as a key can hold.
 func ReadKey(c *catalog.Column) string { return readKey(c, "") }
 
 // readKey is ReadKey of a column of a table that has an alias.
 func readKey(c *catalog.Column, alias string) string {
-	if formOf(c) != bytesOf || strings.HasPrefix(c.Charset, "utf8") {
+	form := formOf(c)
+	if form != bytesOf && form != binary {
 		return read(c, alias)
 	}
 	name := sqltypes.QuoteName(c.Name)
 	if alias != "" {
 		name = alias + "." + name
 	}
+	if c.Length > maxKey {
+		name = "LEFT(" + name + ", " + strconv.Itoa(maxKey) + ")"
+	}
+	switch {
+	case form == binary:
+		return name
+	case strings.HasPrefix(c.Charset, "utf8"):
+		return "CONVERT(" + name + " USING binary)"
+	}
 	return "CONVERT(CONVERT(" + name + " USING utf8mb4) USING binary)"
+}
+
+// maxKey is how many characters or bytes a key of a server may hold.
+const maxKey = 3072
+
+// Beginning is the expression for what a key over the first length characters, or bytes, of a column holds of it; 0: all of it. alias, of its table,
+// is quoted, or empty.
+func Beginning(c *catalog.Column, length int, alias string) string {
+	name := sqltypes.QuoteName(c.Name)
+	if alias != "" {
+		name = alias + "." + name
+	}
+	if length == 0 {
+		return name
+	}
+	name = "LEFT(" + name + ", " + strconv.Itoa(length) + ")"
+	if c.DataType == "char" { // which has no spaces at its end
+		name = "TRIM(TRAILING ' ' FROM " + name + ")"
+	}
+	return name
 }
 
 // KeyValue is the value that ReadKey has read, as placement.Key takes it. It aliases v.

@@ -121,13 +121,13 @@ func (t *Tracked) Followed(images []int, partition func(alias string) string) st
 		" WHERE n." + sqltypes.QuoteName(rowNumber) + " IS NULL OR " + t.differ(images)
 }
 
-// Taken is the query for a row that has got a unique key, of these columns, which another one had before.
-func (t *Tracked) Taken(key []int) string {
+// Taken is the query for a row that has got a unique key which another one had before.
+func (t *Tracked) Taken(key *catalog.Index) string {
 	number := sqltypes.QuoteName(rowNumber)
 	sql := "SELECT 1 FROM " + t.of(t.name) + " AS n JOIN " + t.of(t.old) + " AS o ON n." + number + " <> o." + number
-	for _, c := range key {
-		name := sqltypes.QuoteName(t.table.Columns[c].Name)
-		sql += " AND n." + name + " = o." + name
+	for i, c := range key.Columns {
+		col := &t.table.Columns[c]
+		sql += " AND " + Beginning(col, key.Length(i), "n") + " = " + Beginning(col, key.Length(i), "o")
 	}
 	return sql + " LIMIT 1"
 }
