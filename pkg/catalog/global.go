@@ -63,10 +63,9 @@ func (t *Table) entries(x Index, flavor Flavor) *Table {
 	e := &Table{Database: OwnDB, Name: EntriesName(x.Global), Kind: Sharded, AutoIncrement: -1, ID: x.Global,
 		Charset: t.Charset, Collation: t.Collation}
 	for i := range x.Columns {
-		c := t.EntryColumn(x, i)
-		e.Columns = append(e.Columns, c)
+		e.Columns = append(e.Columns, t.EntryColumn(x, i))
 		e.Primary = append(e.Primary, i)
-		if _, err := c.Key(flavor); err == nil {
+		if t.Places(x, i, flavor) == nil {
 			e.Distribution = append(e.Distribution, i)
 		}
 	}
@@ -79,6 +78,16 @@ func (t *Table) entries(x Index, flavor Flavor) *Table {
 // EntryColumn is the column that entries of key x of t have for its i-th one.
 func (t *Table) EntryColumn(x Index, i int) Column {
 	return entryColumn(t.Columns[x.Columns[i]], x.Length(i), "u"+strconv.Itoa(i))
+}
+
+// Places is why entries of key x of t cannot be placed by its i-th column, nil if they can.
+func (t *Table) Places(x Index, i int, flavor Flavor) error {
+	c := t.Columns[x.Columns[i]]
+	if x.Length(i) > 0 {
+		c = t.EntryColumn(x, i)
+	}
+	_, err := c.Key(flavor)
+	return err
 }
 
 // entryColumn is the column of an index's table for what it holds of c.

@@ -91,7 +91,7 @@ func TestDuplicateRefusesIndex(t *testing.T) {
 			require.Equal(t, "0", s.Value(t, "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema='d' AND index_name='email'"))
 		}
 	}
-	f.refused("CREATE UNIQUE INDEX email ON people (email(3))", sqlerr.NotSupportedYet, "beginning of a column")
+	f.refused("CREATE UNIQUE INDEX email ON people (email(3))", sqlerr.DuplicateEntry, "Duplicate entry 'Sam' for key '"+nodes.Pick("email", "people.email")+"'")
 	f.refused("ALTER TABLE people ADD f FLOAT, ADD UNIQUE (f)", sqlerr.NotSupportedYet)
 	f.refused("ALTER TABLE people ADD c INT DEFAULT 3, ADD UNIQUE (c)", sqlerr.DuplicateEntry, "Duplicate entry '3' for key '"+nodes.Pick("c", "people.c")+"'")
 	require.Negative(t, f.table("people").Column("c"))
@@ -277,6 +277,86 @@ func TestIndexOfMomentsIsRepaired(t *testing.T) {
 	require.Equal(t, []uint64{30, 2, 0, 1}, []uint64{c.Rows, c.Missing, c.Wrong, c.Stale})
 	require.NoError(t, (&audit.IndexCheck{Snap: f.follower.Snapshot(), Index: x, Repair: true}).Run(f.ctx()))
 	c = f.check("moments")
+	require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
+}
+
+// beginnings makes a table with a key over the beginnings of columns.
+func (f *fixture) beginnings(n int) {
+	f.t.Helper()
+	f.must("CREATE TABLE beginnings (id INT PRIMARY KEY, note TEXT, c CHAR(9) NOT NULL DEFAULT 'ab cd', b BLOB)")
+	t := f.table("beginnings")
+	for i := range n {
+		servers[f.owner(t, i)-1].Exec(f.t, fmt.Sprintf("INSERT INTO d.beginnings (id, note, b) VALUES (%d, '\u00e9%dx and more', X'FF%02X00%02X')", i, i/2, i%2, i))
+	}
+}
+
+// Keys over the beginnings of columns are built, and made anew, whatever dies.
+func TestIndexOfBeginningsWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	f.beginnings(30)
+	stop()
+	for _, point := range []string{"building", "after-3", "filled"} {
+		for _, sql := range []string{
+			"ALTER TABLE beginnings ADD UNIQUE KEY k (note(4), c(3), b(2))", "ALTER TABLE beginnings DROP KEY k, ADD UNIQUE KEY k (note(5), c(3), b(2))",
+			"ALTER TABLE beginnings MODIFY note VARCHAR(60) COLLATE utf8mb4_bin",
+		} {
+			stopSecond := f.killedAt(point, sql)
+			c := f.check("beginnings")
+			require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale}, "%s killed at %s", sql, point)
+			stopSecond()
+		}
+		stop = f.control(nil)
+		id := f.table("beginnings").Global[0].ID
+		f.must("ALTER TABLE beginnings MODIFY b VARBINARY(9), MODIFY note LONGTEXT COLLATE utf8mb4_bin")
+		require.Equal(t, id, f.table("beginnings").Global[0].ID, "entries are the same")
+		f.must("ALTER TABLE beginnings DROP KEY k, MODIFY note TEXT COLLATE utf8mb4_general_ci")
+		stop()
+	}
+}
+
+// Rows that are equal in such a key refuse it, entries are repaired, and an import makes them as well.
+func TestIndexOfBeginningsIsRepaired(t *testing.T) {
+	f := newFixture(t, 3)
+	f.control(nil)
+	f.createDatabase()
+	f.beginnings(30)
+	p := f.table("beginnings")
+	apart := 5
+	for f.owner(p, apart) == f.owner(p, 3) {
+		apart++
+	}
+	for _, s := range servers[:3] {
+		s.Exec(t, fmt.Sprintf("UPDATE d.beginnings SET note = CONCAT('same', id), b = X'0000' WHERE id IN (3, %d)", apart))
+	}
+	f.refused("ALTER TABLE beginnings ADD UNIQUE KEY k (c(3), note(4), b(2))", sqlerr.DuplicateEntry, "-same-")
+	f.must("ALTER TABLE beginnings ADD UNIQUE KEY k (c(3), note(5), b(2))")
+	x := f.table("beginnings").Global[0]
+	for _, s := range servers[:3] {
+		s.Exec(t, "UPDATE "+x.Entries.SQL()+" SET u1 = CONCAT('x', LEFT(u1, 4)) WHERE k0 = 7")
+		s.Exec(t, "DELETE FROM "+x.Entries.SQL()+" WHERE k0 = 8")
+	}
+	c := f.check("beginnings")
+	require.Equal(t, []uint64{30, 2}, []uint64{c.Rows, c.Missing})
+	require.NoError(t, (&audit.IndexCheck{Snap: f.follower.Snapshot(), Servers: schema.Dialer{}, Index: x, Repair: true}).Run(f.ctx()))
+	c = f.check("beginnings")
+	require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
+}
+
+func TestIndexOfBeginningsIsFilledByAnImport(t *testing.T) {
+	f := newFixture(t, 1)
+	f.control(nil)
+	f.createDatabase()
+	f.beginnings(30)
+	f.must("ALTER TABLE beginnings ADD UNIQUE KEY k (b(2), c(3), note(4))")
+	x := f.table("beginnings").Global[0]
+	servers[0].Exec(t, "TRUNCATE TABLE "+x.Entries.SQL())
+	s, err := (schema.Dialer{}).Dial(f.ctx(), "1", f.follower.Snapshot().Groups[0].Primary)
+	require.NoError(t, err)
+	defer s.Close()
+	require.NoError(t, audit.FillIndex(f.ctx(), s, x, func(uint64) {}))
+	c := f.check("beginnings")
 	require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
 }
 

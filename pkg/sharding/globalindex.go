@@ -49,8 +49,12 @@ func sameIndex(old, t *catalog.Table, x catalog.Index) uint64 {
 		}
 		same := true
 		for i, c := range o.Columns {
-			from, to := old.EntryColumn(o, i), t.EntryColumn(x, i)
-			same = same && KeepsEntries(&from, &to) && (!old.Columns[c].Nullable || t.Columns[x.Columns[i]].Nullable)
+			from, to := old.Columns[c], t.Columns[x.Columns[i]]
+			same = same && (!from.Nullable || to.Nullable)
+			if o.Length(i) > 0 {
+				from, to = old.EntryColumn(o, i), t.EntryColumn(x, i)
+			}
+			same = same && KeepsEntries(&from, &to)
 		}
 		for i, d := range t.Distribution {
 			same = same && SameEntries(&old.Columns[old.Distribution[i]], &t.Columns[d])
@@ -101,8 +105,7 @@ func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 	}
 	var apart *catalog.Column // by which no entry can be placed
 	for i, c := range x.Columns {
-		col, entry := &t.Columns[c], t.EntryColumn(x, i)
-		_, err := entry.Key(flavor)
+		col, err := &t.Columns[c], t.Places(x, i, flavor)
 		switch {
 		case col.Generated:
 			return what("of a generated column")

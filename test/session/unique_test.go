@@ -101,8 +101,13 @@ func TestOneOfManyGetsTheValue(t *testing.T) {
 
 // Whatever statements run at once, every row has its entry and every entry its row afterwards.
 func TestEntriesFollowRows(t *testing.T) {
+	t.Run("Whole", func(t *testing.T) { entriesFollowRows(t, "email VARCHAR(40) UNIQUE", "email") })
+	t.Run("Beginning", func(t *testing.T) { entriesFollowRows(t, "email TEXT, UNIQUE (email(3))", "LEFT(email, 3)") })
+}
+
+func entriesFollowRows(t *testing.T, unique, value string) {
 	db := shared.DB(t, "d")
-	_, err := db.Exec("CREATE TABLE follow (id INT PRIMARY KEY, email VARCHAR(40) UNIQUE, n INT DEFAULT 0)")
+	_, err := db.Exec("CREATE TABLE follow (id INT PRIMARY KEY, n INT DEFAULT 0, " + unique + ")")
 	require.NoError(t, err)
 	t.Cleanup(func() { _, _ = db.Exec("DROP TABLE follow") })
 	var done atomic.Int32
@@ -141,7 +146,7 @@ func TestEntriesFollowRows(t *testing.T) {
 	}
 	wg.Wait()
 	require.Greater(t, done.Load(), int32(20))
-	entriesMatch(t, "follow", "id", "email")
+	entriesMatch(t, "follow", "id", value)
 }
 
 // REPLACE deletes no row that it has not read: one that another session inserts after duplicates were looked for has entries

@@ -62,7 +62,7 @@ INSERT INTO begins VALUES ('abcdef'), ('abcd');
 INSERT INTO begins VALUES ('abcdeX');
 SELECT * FROM begins ORDER BY arg;
 -- UNIQUE keys that can have no global index.
-CREATE TABLE blocks (id INT AUTO_INCREMENT PRIMARY KEY, address TINYBLOB NOT NULL, user INT NOT NULL, UNIQUE KEY (address(5), user));
+CREATE TABLE blocks (id INT AUTO_INCREMENT PRIMARY KEY, address TINYBLOB NOT NULL, user FLOAT NOT NULL, UNIQUE KEY (user));
 INSERT INTO blocks (address, user) VALUES ('10.0.0.1', 1), ('10.0.1.1', 2);
 INSERT INTO blocks (address, user) VALUES ('10.0.2.1', 1);
 SELECT id, address FROM blocks ORDER BY id;
@@ -89,11 +89,11 @@ CREATE TABLE held_both (id INT PRIMARY KEY, block INT, keeper INT, FOREIGN KEY (
 -- refused: its rows are spread
 ALTER TABLE keeper ADD COLUMN block INT, ADD FOREIGN KEY (block) REFERENCES blocks (id);
 -- refused: it would have to be spread for its foreign key
-CREATE TABLE kept (id INT PRIMARY KEY, keeper INT, name VARCHAR(50), UNIQUE KEY (name(3)), FOREIGN KEY (keeper) REFERENCES keeper (id));
+CREATE TABLE kept (id INT PRIMARY KEY, keeper INT, name FLOAT, UNIQUE KEY (name), FOREIGN KEY (keeper) REFERENCES keeper (id));
 -- refused: it is spread
-ALTER TABLE output ADD UNIQUE KEY (output(3));
+ALTER TABLE output ADD UNIQUE KEY (time);
 -- refused: it is to be spread
-CREATE TABLE blocks2 (id INT PRIMARY KEY, address VARCHAR(50), UNIQUE KEY (address(5))) PARTITION BY KEY (id);
+CREATE TABLE blocks2 (id INT PRIMARY KEY, address FLOAT, UNIQUE KEY (address)) PARTITION BY KEY (id);
 DROP TABLE held_on, held, keeper, blocks, doubled, begins, moments;
 -- Names in a comment may be quoted.
 CREATE TABLE spaced (`my id` INT, `back``quote` INT, `a,b` INT, v INT, PRIMARY KEY (`my id`, `back``quote`, `a,b`)) COMMENT 'of ours skarv:key=`back``quote`,`my id` and `a,b` not';
