@@ -101,7 +101,7 @@ func entryColumn(c Column, length int, name string) Column {
 		}
 		c.Length, c.ColumnType = int64(length), c.DataType+"("+strconv.Itoa(length)+")"
 	}
-	c.Name, c.Nullable, c.HasDefault, c.Default, c.ComputedDefault, c.OnUpdate, c.Invisible = name, false, false, "", false, false, false
+	c.Name, c.Nullable, c.HasDefault, c.Default, c.ComputedDefault, c.OnUpdate, c.Invisible, c.Generated = name, false, false, "", false, false, false, false
 	if c.DataType == "timestamp" {
 		c.DataType, c.ColumnType, c.Type, c.Precision, c.Scale = "decimal", "decimal(16,6)", sqltypes.TypeNewDecimal, 16, 6
 	}

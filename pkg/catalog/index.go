@@ -1,8 +1,15 @@
 package catalog
 
+import "slices"
+
 // PrimaryKey is the primary key of t as an Index.
 func (t *Table) PrimaryKey() Index {
 	return Index{Name: "PRIMARY", Columns: t.Primary, Unique: true, Lengths: t.Lengths, Partial: t.Lengths != nil}
+}
+
+// Computed reports whether key x of t has columns whose values servers compute.
+func (t *Table) Computed(x Index) bool {
+	return slices.ContainsFunc(x.Columns, func(c int) bool { return t.Columns[c].Generated })
 }
 
 // Length is how much key x holds of the i-th of its columns, 0 for all of it.

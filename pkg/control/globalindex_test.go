@@ -344,6 +344,30 @@ func TestIndexOfBeginningsIsRepaired(t *testing.T) {
 	require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
 }
 
+// Keys over what servers compute are built, and made anew when they compute something else, whatever dies.
+func TestIndexOfComputedWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	stop := f.control(nil)
+	f.createDatabase()
+	f.must("CREATE TABLE computed (id INT PRIMARY KEY, note VARCHAR(60), low VARCHAR(60) AS (LOWER(note)) VIRTUAL)")
+	p := f.table("computed")
+	for i := range 30 {
+		servers[f.owner(p, i)-1].Exec(f.t, fmt.Sprintf("INSERT INTO d.computed (id, note) VALUES (%d, 'Note%02d')", i, i))
+	}
+	stop()
+	for _, point := range []string{"building", "after-3", "filled"} {
+		for _, sql := range []string{"ALTER TABLE computed ADD UNIQUE KEY k (low)", "ALTER TABLE computed MODIFY low VARCHAR(60) AS (REVERSE(note)) VIRTUAL", "ALTER TABLE computed MODIFY low VARCHAR(60) AS (REVERSE(LEFT(note, 6))) VIRTUAL"} {
+			stopSecond := f.killedAt(point, sql)
+			c := f.check("computed")
+			require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale}, "%s killed at %s", sql, point)
+			stopSecond()
+		}
+		stop = f.control(nil)
+		f.must("ALTER TABLE computed DROP KEY k")
+		stop()
+	}
+}
+
 func TestIndexOfBeginningsIsFilledByAnImport(t *testing.T) {
 	f := newFixture(t, 1)
 	f.control(nil)

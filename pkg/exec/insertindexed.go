@@ -41,6 +41,10 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 		dist = append(dist, in.stored(&el, in.keyColumn(i), &t.Key[i]))
 	}
 	for _, key := range in.node.Indexed.Keys {
+		if key.Computed {
+			k.units, k.entries = append(k.units, nil), append(k.entries, entry{})
+			continue
+		}
 		var unit [][]byte
 		var condition []byte
 		var vals []sqltypes.Value // by which an entry is placed
@@ -216,6 +220,9 @@ func (r *Runner) runIndexed(p *plan.Plan, in *insertion, sink Sink) (sum Summary
 				return err
 			}
 		}
+		if err := w.computed(in, keys); err != nil {
+			return err
+		}
 		if err := w.insertEntries(n, keys); err != nil || !n.Own {
 			return err
 		}
@@ -257,12 +264,62 @@ func (w *rowWriter) insertEntries(n *plan.Indexed, keys []rowKeys) error {
 	return nil
 }
 
+// computed reads of the rows, which have been inserted, the entries of the keys that servers compute.
+func (w *rowWriter) computed(in *insertion, keys []rowKeys) error {
+	if !in.computes() {
+		return nil
+	}
+	return w.inserted(in, keys, func(rows []int, found []found) error {
+		for n := range found { // the entries of all are written, whichever is whose
+			if err := keys[rows[n]].compute(w, in, found[n].image); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// computes reports whether servers compute values of keys with global indexes.
+func (in *insertion) computes() bool {
+	return slices.ContainsFunc(in.node.Indexed.Keys, func(k plan.UniqueKey) bool { return k.Computed })
+}
+
+// compute fills in the entries of the keys that servers compute, by what a row has.
+func (k *rowKeys) compute(w *rowWriter, in *insertion, m image) error {
+	for i := range in.node.Indexed.Keys {
+		key := &in.node.Indexed.Keys[i]
+		if !key.Computed {
+			continue
+		}
+		e, ok, err := w.entryOf(key.Index, m)
+		if err != nil {
+			return err
+		}
+		if k.entries[i] = (entry{}); ok {
+			k.entries[i] = e
+		}
+	}
+	return nil
+}
+
 // checkInserted looks for the parents of rows that have been inserted, by what the servers have stored.
 func (w *rowWriter) checkInserted(in *insertion, keys []rowKeys) error {
 	if len(w.related(in.table).parents) == 0 {
 		return nil
 	}
 	done := map[string]bool{}
+	return w.inserted(in, keys, func(_ []int, found []found) error {
+		for i := range found {
+			if err := w.checkParents(referring{table: in.table, image: found[i].image}, done); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// inserted reads the rows, which have been inserted, as the servers have stored them, some of a group at a time.
+func (w *rowWriter) inserted(in *insertion, keys []rowKeys, f func(rows []int, found []found) error) error {
 	by := map[placement.NodeGroupID][]int{}
 	var groups []placement.NodeGroupID
 	for row := range keys {
@@ -278,21 +335,24 @@ func (w *rowWriter) checkInserted(in *insertion, keys []rowKeys) error {
 				}
 				condition = append(in.appendUnit(append(condition, '('), 0, &keys[row]), ')')
 			}
-			rows, err := w.readImages(in.table, g, condition)
+			found, err := w.readImages(in.table, g, condition)
 			if err != nil {
 				return err
 			}
-			if len(rows) != len(batch) {
-				return sqlerr.Unsupported("a value of the primary key of which it cannot be told what it will be stored as", "write the value just as the column's type prints it")
+			if len(found) != len(batch) {
+				return keyUnknown()
 			}
-			for i := range rows {
-				if err := w.checkParents(referring{table: in.table, image: rows[i].image}, done); err != nil {
-					return err
-				}
+			if err := f(batch, found); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// keyUnknown refuses a row that its primary key does not find.
+func keyUnknown() error {
+	return sqlerr.Unsupported("a value of the primary key of which it cannot be told what it will be stored as", "write the value just as the column's type prints it")
 }
 
 // appendUnit appends the condition that a key of the table has the row's values.
@@ -399,6 +459,15 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 	if ok.AffectedRows == 0 {
 		return res, nil, nil // IGNORE has ignored it
 	}
+	if o.in.computes() {
+		now, err := o.stored()
+		if err == nil {
+			err = o.keys.compute(o.rowWriter, o.in, now.image)
+		}
+		if err != nil {
+			return res, nil, err
+		}
+	}
 	for i := range o.keys.entries {
 		e := &o.keys.entries[i]
 		if e.index == nil {
@@ -418,14 +487,11 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 		o.came = true
 		return res, nil, o.tell(o.home, o.in.appendUnit(nil, 0, o.keys))
 	}
-	now, err := o.read(o.home, o.in.appendUnit(nil, 0, o.keys))
-	if err == nil && len(now) != 1 {
-		err = sqlerr.Unsupported("a value of the primary key of which it cannot be told what it will be stored as", "write the value just as the column's type prints it")
-	}
+	now, err := o.stored()
 	if err != nil {
 		return res, nil, err
 	}
-	err = o.checkParents(referring{table: o.in.table, image: now[0].image}, nil)
+	err = o.checkParents(referring{table: o.in.table, image: now.image}, nil)
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && e.Code == sqlerr.NoReferencedRow && o.in.node.Ignore {
 		return result{}, &conflict{e, -1, 0}, o.undo(len(o.keys.entries))
 	}
@@ -433,6 +499,15 @@ func (o *insertingOne) insert(before plan.Text, most uint64) (res result, c *con
 		err = o.tell(o.home, o.in.appendUnit(nil, 0, o.keys))
 	}
 	return res, nil, err
+}
+
+// stored is the row, which is there, as its server has stored it.
+func (o *insertingOne) stored() (found, error) {
+	now, err := o.read(o.home, o.in.appendUnit(nil, 0, o.keys))
+	if err != nil || len(now) != 1 {
+		return found{}, cmp.Or(err, keyUnknown())
+	}
+	return now[0], nil
 }
 
 // tell reads what RETURNING asks for of the row, which is on g.
@@ -444,7 +519,7 @@ func (o *insertingOne) tell(g placement.NodeGroupID, condition []byte) error {
 	if err := o.returned(o.in, g, condition, o.held); err != nil || len(o.held.rows) == before+1 {
 		return err
 	}
-	return sqlerr.Unsupported("a value of the primary key of which it cannot be told what it will be stored as", "write the value just as the column's type prints it")
+	return keyUnknown()
 }
 
 // execOne runs the statement with this row only on g.
@@ -553,6 +628,7 @@ func (o *insertingOne) barred() (bool, error) {
 	barred := false
 	for key, unit := range o.keys.units {
 		if unit == nil {
+			barred = barred || o.in.node.Indexed.Keys[key].Computed && o.keys.entries[key].index == nil // perhaps
 			continue
 		}
 		global := o.keys.entries[key].index != nil

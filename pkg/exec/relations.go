@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
@@ -395,6 +396,15 @@ func (w *rowWriter) assign(r *catalog.Relation, row found, values image, depth i
 	}
 	if matched, _ := counts(ok); matched != 1 {
 		return sqlerr.Internal.New("a row of table '" + t.Name + "' that was locked could not be changed")
+	}
+	if slices.ContainsFunc(t.Global, func(x *catalog.GlobalIndex) bool {
+		return slices.ContainsFunc(x.Columns, func(c int) bool { return t.Columns[c].Generated })
+	}) {
+		now, err := w.readImages(t, to, appendKey(nil, t, row.key))
+		if err != nil || len(now) != 1 {
+			return cmp.Or(err, keyUnknown())
+		}
+		after = now[0].image
 	}
 	if err := w.changeEntries(t.Global, row.image, after); err != nil {
 		return err

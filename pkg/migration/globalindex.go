@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/schema"
 	"skarv/pkg/sharding"
 	"skarv/pkg/sqlerr"
 )
@@ -97,6 +98,19 @@ func otherColumns(old, t *catalog.Table, x catalog.Index, came map[string]*catal
 	return false
 }
 
+// otherDefinitions reports whether the columns of a table are defined otherwise than before, so that what servers compute may be something else.
+func otherDefinitions(before, after *schema.Definition) bool {
+	columns := func(create string) (out []string) {
+		for line := range strings.Lines(create) {
+			if strings.HasPrefix(line, "  `") {
+				out = append(out, strings.TrimRight(line, ",\n"))
+			}
+		}
+		return out
+	}
+	return !slices.Equal(columns(before.Create), columns(after.Create))
+}
+
 // build decides how the new indexes of t get the entries of rows that are there: while the table is used, or, where the statement cannot be
 // taken back exactly or changes what entries are made of, while no statement may use it. See pkg/control/indexbuild.go.
 func (p *Planner) build(old, t *catalog.Table, r Refresh, came map[string]*catalog.Column) error {
@@ -110,6 +124,7 @@ func (p *Planner) build(old, t *catalog.Table, r Refresh, came map[string]*catal
 			return sqlerr.Unsupported("renaming a table together with UNIQUE KEY '"+x.Name+"', which does not contain the distribution key",
 				"use one ALTER TABLE for the columns and another one for the key")
 		}
+		p.work.BuildClosed = p.work.BuildClosed || t.Computed(x) // of what it computes there may be more to change than the columns
 		for _, c := range slices.Concat(x.Columns, t.Distribution, t.Primary) {
 			col := &t.Columns[c]
 			from := came[strings.ToLower(col.Name)]

@@ -404,7 +404,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	}
 	for i := range t.Unique {
 		// Which rows the statement drops no index knows.
-		if x := &t.Unique[i]; p.Statement.DropsRows || x.Global != 0 && otherColumns(old, t, *x, came) {
+		if x := &t.Unique[i]; p.Statement.DropsRows || x.Global != 0 && (otherColumns(old, t, *x, came) || t.Computed(*x) && otherDefinitions(before, after)) {
 			x.Global = 0
 		}
 	}

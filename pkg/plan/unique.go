@@ -15,6 +15,8 @@ type UniqueKey struct {
 	Lengths []int // how much the key holds of each, as of a catalog.Index
 	// Index keeps the key unique over all groups; nil for a key that holds the distribution key, which the servers enforce.
 	Index *catalog.GlobalIndex
+	// Computed: servers compute values of it, and Index keeps it: they are known of a row that is there. It has neither Values nor Types.
+	Computed bool
 	// Values says, for each of Columns, where a row's value comes from.
 	Values []InsertValue
 	// Types are, for each of Columns, what is known of how its values are stored.
@@ -52,6 +54,10 @@ func (n *Indexed) print(w *strings.Builder, depth int) {
 			continue
 		}
 		indent(w, depth)
+		if k.Computed {
+			fmt.Fprintf(w, "     entries of %s as servers compute it\n", k.Name)
+			continue
+		}
 		fmt.Fprintf(w, "     entries of %s by (", k.Name)
 		for i, v := range k.Values {
 			if i > 0 {

@@ -29,6 +29,9 @@ func insertIndexed(b *build) (bool, error) {
 	if in.query != nil {
 		return false, b.refuseFollowed("INSERT ... SELECT into", t)
 	}
+	if err := b.meetsComputed(t); err != nil {
+		return false, err
+	}
 	if b.updatesPrimary() {
 		return false, b.refuseFollowed("ON DUPLICATE KEY UPDATE of the primary key of", t)
 	}
@@ -36,6 +39,19 @@ func insertIndexed(b *build) (bool, error) {
 		return false, b.refuseFollowed("assigning user variables in an INSERT into", t)
 	}
 	return true, nil
+}
+
+// meetsComputed refuses what has to find the row that another one meets in a key of t, where only servers know the key's values.
+func (b *build) meetsComputed(t *catalog.Table) error {
+	if len(b.ins.stmt.OnDup) == 0 && b.plan.Kind != plan.Replace {
+		return nil
+	}
+	for _, k := range slices.Concat(t.Unique, t.Building) {
+		if k.Expression() || t.Computed(k) {
+			return b.refuseFollowed("REPLACE or ON DUPLICATE KEY UPDATE, where servers compute what UNIQUE KEY '"+k.Name+"' holds, in", t)
+		}
+	}
+	return nil
 }
 
 // returnsOneByOne reports whether the statement has RETURNING and its rows are written one by one.
@@ -130,24 +146,22 @@ func (b *build) indexed() (*plan.Indexed, error) {
 	if b.returnsOneByOne() {
 		n.Returned, _ = b.returnedColumns()
 	}
-	update := len(in.stmt.OnDup) > 0
 	keys := append([]catalog.Index{t.PrimaryKey()}, t.Unique...)
 	keys = append(keys, t.Building...)
 	for _, k := range keys {
-		if k.Expression() && (update || b.plan.Kind == plan.Replace) {
-			return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', of an expression, besides one that does not contain the distribution key",
-				"look for the row with SELECT ... FOR UPDATE, then INSERT or UPDATE it")
-		}
 		u := plan.UniqueKey{Name: k.Name, Columns: k.Columns, Lengths: k.Lengths}
 		for _, x := range t.Global {
 			if k.Global == x.ID {
 				u.Index = x
 			}
 		}
-		generated := false
+		generated := t.Computed(k)
+		if u.Computed = generated && u.Index != nil; u.Computed {
+			n.Keys = append(n.Keys, u)
+			continue
+		}
 		for _, c := range k.Columns {
 			col := &t.Columns[c]
-			generated = generated || col.Generated
 			v := plan.InsertValue{Column: slices.Index(in.columns, c), Sequence: c == in.sequence}
 			if !v.Sequence {
 				var err error
@@ -168,11 +182,11 @@ func (b *build) indexed() (*plan.Indexed, error) {
 			kind := storedKind(col, b.snap.Flavor, u.Index != nil)
 			u.Types = append(u.Types, kind)
 		}
-		if generated && u.Index == nil {
-			if update || b.plan.Kind == plan.Replace {
-				return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', whose values the servers compute, besides one that does not contain the distribution key",
-					"look for the row with SELECT ... FOR UPDATE, then INSERT or UPDATE it")
-			}
+		if generated && (len(in.stmt.OnDup) > 0 || b.plan.Kind == plan.Replace) {
+			return nil, sqlerr.Unsupported("REPLACE or ON DUPLICATE KEY UPDATE in a table that has UNIQUE KEY '"+k.Name+"', whose values the servers compute, besides one that does not contain the distribution key",
+				"look for the row with SELECT ... FOR UPDATE, then INSERT or UPDATE it")
+		}
+		if generated {
 			continue
 		}
 		n.Keys = append(n.Keys, u)

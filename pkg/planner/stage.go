@@ -109,7 +109,7 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 		return nil, err
 	}
 	followed := b.followed(t) || b.owns(t)
-	if followed && (!b.writable(t) || b.ins == nil || b.updatesPrimary() || b.ignoresUpdates() || b.plan.Uses&plan.WritesUserVariable != 0) {
+	if followed && (!b.writable(t) || b.ins == nil || b.updatesPrimary() || b.meetsComputed(t) != nil || b.ignoresUpdates() || b.plan.Uses&plan.WritesUserVariable != 0) {
 		return nil, nil
 	}
 	w.into, read = t, b.opened(append(read, b.reads...))

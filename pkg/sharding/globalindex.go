@@ -18,6 +18,9 @@ func (p *placing) globalIndexes(t *catalog.Table) error {
 		if containsAll(p.def.Full[x.Name], t.Distribution) {
 			continue // the servers enforce it
 		}
+		if p.unsaid && t.Computed(*x) { // on one server such a table can do more
+			return cannotIndex(x, "of a generated column")
+		}
 		if err := indexable(t, *x, p.snap.Flavor); err != nil {
 			return err
 		}
@@ -90,13 +93,16 @@ func SameEntries(a, b *catalog.Column) bool {
 	return a.ColumnType == b.ColumnType && a.Collation == b.Collation && a.Nullable == b.Nullable
 }
 
+// cannotIndex is the refusal of a key that can have no global index.
+func cannotIndex(x *catalog.Index, why string) error {
+	return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' without the distribution key, %s", x.Name, why),
+		"leave it out, or choose a distribution key that is part of it with PARTITION BY KEY")
+}
+
 // indexable refuses keys whose values cannot be told as exactly as a server does.
 func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 	placed := false
-	advice := "leave it out, or choose a distribution key that is part of it with PARTITION BY KEY"
-	what := func(why string) error {
-		return sqlerr.Unsupported(fmt.Sprintf("UNIQUE KEY '%s' without the distribution key, %s", x.Name, why), advice)
-	}
+	what := func(why string) error { return cannotIndex(&x, why) }
 	if x.Expression() {
 		return what("of an expression")
 	}
@@ -107,8 +113,10 @@ func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 	for i, c := range x.Columns {
 		col, err := &t.Columns[c], t.Places(x, i, flavor)
 		switch {
-		case col.Generated:
-			return what("of a generated column")
+		case col.Generated && t.Computed(t.PrimaryKey()):
+			return what("of a generated column beside a primary key of one")
+		case col.Generated && flavor == catalog.MySQL && slices.ContainsFunc(t.Columns, func(c catalog.Column) bool { return c.DataType == "timestamp" }):
+			return what("of a generated column beside a TIMESTAMP, from which each session may compute another value")
 		case col.OnUpdate:
 			return what("of a column with ON UPDATE")
 		case err != nil && !keptExactly(col):

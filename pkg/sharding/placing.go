@@ -125,7 +125,7 @@ func (p *placing) staysWhole() bool {
 	keyed.Kind = catalog.Sharded
 	keyed.Distribution = []int{len(keyed.Columns)}
 	keyed.Columns = append(slices.Clone(keyed.Columns), catalog.Column{Name: catalog.HiddenKey, DataType: "bigint", ColumnType: "bigint unsigned", Unsigned: true})
-	return slices.ContainsFunc(keyed.Unique, func(x catalog.Index) bool { return indexable(&keyed, x, p.snap.Flavor) != nil })
+	return slices.ContainsFunc(keyed.Unique, func(x catalog.Index) bool { return keyed.Computed(x) || indexable(&keyed, x, p.snap.Flavor) != nil })
 }
 
 // withSingle is a single table to which t has a foreign key, nil if there is none or some of t's are to sharded tables: then t cannot be where its
