@@ -40,10 +40,8 @@ REPLACE INTO t (id, email) VALUES (50, 'txn@x');
 INSERT INTO t (id, email) VALUES (50, 'txn@x') ON DUPLICATE KEY UPDATE gone = 1;
 -- What servers compute changes with the table.
 UPDATE t SET gone = 1 WHERE email LIKE 'bob%';
+-- MariaDB shows some of the values as NULL.
 -- only: mysql
-ALTER TABLE t MODIFY low VARCHAR(60) AS (LEFT(LOWER(email), 3)) VIRTUAL;
--- only: mariadb
--- gap: there the value is shown as NULL
 ALTER TABLE t MODIFY low VARCHAR(60) AS (LEFT(LOWER(email), 3)) VIRTUAL;
 UPDATE t SET gone = id;
 ALTER TABLE t MODIFY low VARCHAR(60) AS (LEFT(LOWER(email), 3)) VIRTUAL;
