@@ -31,7 +31,7 @@ type showForm struct {
 func (f showForm) instead() string {
 	switch f.words {
 	case "ENGINE":
-		return "query information_schema.innodb_trx and its like, or connect to each server itself"
+		return "connect to each server itself: it is about one server"
 	case "MASTER STATUS", "BINARY LOG STATUS", "BINLOG STATUS":
 		return "the cluster has no one position: use START TRANSACTION WITH CONSISTENT SNAPSHOT for a dump of one moment, or connect to each server itself"
 	}
@@ -269,7 +269,7 @@ func (b *build) triggered(db, name string) *catalog.Table {
 	return nil
 }
 
-// showAny plans a SHOW that any group answers alike; FROM or IN names a database.
+// showAny plans a SHOW that one server answers; FROM or IN names a database.
 func (b *build) showAny(w *sqlparse.Words) error {
 	db, name := "", ""
 	switch b.plan.Topic {
@@ -289,9 +289,13 @@ func (b *build) showAny(w *sqlparse.Words) error {
 			return err
 		}
 	case plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables, plan.ShowTriggers, plan.ShowEvents:
-		db = b.db
+		if b.plan.Topic != plan.ShowOpenTables { // of all databases
+			db = b.db
+		}
 		if w.Take("FROM") || w.Take("IN") {
 			db, _ = w.Name()
+		} else if b.plan.Topic == plan.ShowOpenTables {
+			break
 		}
 		if db == "" {
 			return sqlerr.NoDatabase.New()

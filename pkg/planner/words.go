@@ -37,13 +37,7 @@ func (b *build) byWords() error {
 	case sqlparse.TableAdmin:
 		return b.tableAdmin(&w)
 	case sqlparse.Flush:
-		b.plan.Kind = plan.Flush
-		b.needsIn("*", catalog.MayReload)
-		b.plan.Root = &plan.Fragment{ID: 1, Target: plan.Target{Kind: plan.AllGroups}, Same: true}
-		if w.Find("LOCK", "EXPORT") {
-			return sqlerr.Unsupported("FLUSH TABLES WITH READ LOCK and FOR EXPORT", "use a transaction with consistent snapshot")
-		}
-		return nil
+		return b.flush(&w)
 	case sqlparse.Do:
 		return b.do()
 	case sqlparse.LoadData:
@@ -52,6 +46,29 @@ func (b *build) byWords() error {
 		return b.prepared(&w)
 	}
 	return b.refuseKind()
+}
+
+// flush plans FLUSH: each server does so. Refused are the locks of all tables, and what makes a server forget what it has replicated or logged.
+func (b *build) flush(w *sqlparse.Words) error {
+	b.plan.Kind = plan.Flush
+	b.needsIn("*", catalog.MayReload)
+	b.plan.Root = &plan.Fragment{ID: 1, Target: plan.Target{Kind: plan.AllGroups}, Same: true}
+	w.Take("FLUSH")
+	for w.Take("LOCAL") || w.Take("NO_WRITE_TO_BINLOG") {
+	}
+	if w.Take("TABLES") || w.Take("TABLE") {
+		if w.Find("LOCK", "EXPORT") {
+			return sqlerr.Unsupported("FLUSH TABLES WITH READ LOCK and FOR EXPORT", "use START TRANSACTION WITH CONSISTENT SNAPSHOT, which sees the whole cluster at one moment")
+		}
+		return nil
+	}
+	for !w.End() {
+		switch word := w.Next(); word {
+		case "master", "slave", "delete_domain_id":
+			return sqlerr.Unsupported("FLUSH "+strings.ToUpper(word), "connect to the server itself: it is about one server")
+		}
+	}
+	return nil
 }
 
 // refuseKind words what is not done for kinds of statements Skarv has no plan for.
@@ -74,7 +91,9 @@ func (b *build) refuseKind() error {
 	w := b.st.Words()
 	word := strings.ToUpper(w.Next())
 	switch word {
-	case "CHANGE", "RESET", "PURGE", "START", "STOP", "BINLOG", "SHUTDOWN", "RESTART", "INSTALL", "UNINSTALL", "CLONE",
+	case "SHUTDOWN", "RESTART":
+		return refuse(word, "stop or start the processes of Skarv, or connect to the server itself")
+	case "CHANGE", "RESET", "PURGE", "START", "STOP", "BINLOG", "INSTALL", "UNINSTALL", "CLONE",
 		"CACHE", "IMPORT", "BACKUP":
 		return refuse(word, "connect to the server itself: it is about one server")
 	case "GET":
@@ -106,6 +125,9 @@ func (b *build) call() error {
 	db, err := b.ownDatabase(db)
 	if err != nil {
 		return err
+	}
+	if systemSchema(db) != userSchema {
+		return sqlerr.Unsupported("CALL of a procedure of the database "+db, "connect to the server itself: it is about one server")
 	}
 	if b.snap.Databases[db] == nil {
 		return sqlerr.NoSuchRoutine.New("PROCEDURE", db+"."+name)

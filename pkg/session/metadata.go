@@ -9,13 +9,21 @@ import (
 	"skarv/pkg/txn"
 )
 
-// metadataGroup is where it is read what all servers know: the first node group is asked on MariaDB, for it alone has the sequences, but any
-// other while it is down.
+// serverGroup is where it is read what a server says of itself: that of the first node group is asked, whoever asks, for counters of one server
+// now and of another one a moment later would say nothing; but any other while it is down, and the one that the session is bound to.
+func (s *Session) serverGroup() placement.NodeGroupID {
+	if g := s.snap.Map.Groups()[0]; s.boundGroup() == 0 && s.cfg.Pools.Up(g) {
+		return g
+	}
+	return s.anyGroup()
+}
+
+// metadataGroup is where it is read what all servers know: on MariaDB the first one alone has the sequences.
 func (s *Session) metadataGroup() placement.NodeGroupID {
 	if g := s.sequenceGroup(); s.cfg.Dialect.MariaDB() && s.cfg.Pools.Up(g) {
 		return g
 	}
-	return s.anyGroup()
+	return s.serverGroup()
 }
 
 // selectMetadata runs a SELECT whose tables are all the servers' own, as pkg/metadata rewrites it. handled is false for those a server may

@@ -351,9 +351,13 @@ func (s *Session) prepareRunner(p *plan.Plan, params *wire.Params) {
 
 // home is the node group that p runs on if any can run it.
 func (s *Session) home(p *plan.Plan) placement.NodeGroupID {
-	switch {
-	case p.Topic == plan.Metadata || p.Topic == plan.ShowTables || p.Topic == plan.ShowOpenTables:
+	switch p.Topic {
+	case plan.Metadata, plan.ShowTables:
 		return s.metadataGroup()
+	case plan.ShowStatus, plan.ShowUserStatistics, plan.ShowClientStatistics, plan.ShowTableStatistics, plan.ShowIndexStatistics:
+		return s.serverGroup()
+	}
+	switch {
 	case p.Uses&plan.LocksRows != 0 && s.locks == nil:
 		return s.snap.Groups[0].ID // copies of a reference table are locked where writes to them begin
 	}

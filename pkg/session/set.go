@@ -123,6 +123,9 @@ func (s *Session) parseAssignments(tokens sqlparse.Tokens) (a assignments, err e
 			if behind := tokens; stmt.Is(behind.Next(), ".") {
 				return a, globalRefused(string(stmt.Text(tok.Span)), string(stmt.Text(name.Span)))
 			}
+			if stmt.Is(name, "TRANSACTION") {
+				return a, globalRefused(string(stmt.Text(tok.Span)), "TRANSACTION")
+			}
 			return a, s.globalRefused(string(stmt.Text(tok.Span)), string(stmt.AppendName(nil, name)))
 		case stmt.Is(tok, "SESSION"), stmt.Is(tok, "LOCAL"):
 			name := tokens.Next()

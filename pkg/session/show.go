@@ -106,9 +106,10 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 			return true, s.showIndex(t)
 		}
 	case plan.ShowOpenTables:
-		if !s.account.SeesTables("*") {
-			return true, s.showFiltered(s.metadataGroup(), func(row [][]byte) bool { return s.seesTable(string(row[0]), string(row[1])) })
-		}
+		all := s.account.SeesTables("*")
+		return true, s.showFiltered(s.serverGroup(), func(row [][]byte) bool {
+			return string(row[0]) != catalog.OwnDB && (all || s.seesTable(string(row[0]), string(row[1])))
+		})
 	case plan.ShowTableStatus:
 		return true, s.showTableStatus(p)
 	case plan.ShowChecksums:
@@ -141,7 +142,7 @@ func (s *Session) hidesRows(p *plan.Plan) bool {
 	case plan.ShowTriggers:
 		return s.account.Privileges(p.Name, "")&catalog.MayTrigger == 0
 	case plan.ShowTables, plan.ShowTableStatus, plan.ShowOpenTables:
-		return !s.account.SeesTables(p.Name)
+		return !s.account.SeesTables(cmp.Or(p.Name, "*"))
 	}
 	return false
 }
@@ -286,7 +287,7 @@ func (s *Session) showColumns(t *catalog.Table) error {
 
 // showStatus is a server's SHOW STATUS with the cipher of the client's own connection.
 func (s *Session) showStatus() error {
-	cols, rows, err := s.rowsOf()
+	cols, rows, err := s.rowsFrom(s.serverGroup())
 	if err != nil {
 		return err
 	}
@@ -528,7 +529,7 @@ func (s *Session) showTableStatus(p *plan.Plan) error {
 
 // showVariables is a server's SHOW VARIABLES with what is the cluster's.
 func (s *Session) showVariables() error {
-	c, err := s.aside(s.anyGroup())
+	c, err := s.aside(s.serverGroup())
 	if err != nil {
 		return err
 	}

@@ -492,10 +492,8 @@ func (s *Session) holds(c *backend.Conn) bool {
 	return s.tx != nil && s.tx.Holds(c) || s.locks != nil && s.locks[c.Group] == c
 }
 
-// anyGroup is where statements go that any group can answer: where the transaction is, else one group for each
-// session, so that sessions spread, and the next one while that is down. A group without partitions is not asked: it may have
-// been removed by now, and then other processes write to reference tables everywhere but there.
-func (s *Session) anyGroup() placement.NodeGroupID {
+// boundGroup is the node group on which the session has a transaction, temporary tables or locked tables; 0 if it can do as well with any.
+func (s *Session) boundGroup() placement.NodeGroupID {
 	if s.tx != nil && s.tx.Group() != 0 {
 		return s.tx.Group()
 	}
@@ -506,6 +504,16 @@ func (s *Session) anyGroup() placement.NodeGroupID {
 		for g := range s.locks {
 			return g // tables of one group only are locked
 		}
+	}
+	return 0
+}
+
+// anyGroup is where statements go that any group can answer: where the transaction is, else one group for each
+// session, so that sessions spread, and the next one while that is down. A group without partitions is not asked: it may have
+// been removed by now, and then other processes write to reference tables everywhere but there.
+func (s *Session) anyGroup() placement.NodeGroupID {
+	if g := s.boundGroup(); g != 0 {
+		return g
 	}
 	groups := s.snap.Map.Groups()
 	first := int(s.conn.ID()) % len(groups)

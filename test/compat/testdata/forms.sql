@@ -148,6 +148,10 @@ SELECT table_rows >= 0 FROM information_schema.tables WHERE table_schema = 'comp
 CACHE INDEX t IN x;
 -- refused: of one server
 SHOW ENGINE INNODB MUTEX;
+-- refused: it would end the binary logs of all servers
+-- only: mariadb
+FLUSH STATUS, MASTER;
+SHOW OPEN TABLES WHERE `Database` = 'nothing';
 CREATE TABLE texts (id INT PRIMARY KEY, g INT, body TEXT, FULLTEXT KEY body (body));
 INSERT INTO texts VALUES (1, 1, 'hello world'), (2, 1, 'goodbye world'), (3, 2, 'hello there'), (4, 2, NULL), (5, 3, 'hello hello moon');
 SELECT id FROM texts WHERE MATCH (body) AGAINST ('+hello -there' IN BOOLEAN MODE) ORDER BY id;

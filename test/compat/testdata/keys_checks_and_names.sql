@@ -57,5 +57,7 @@ SET @@global.`nosuch` = 1;
 SET GLOBAL max_connections = 100;
 -- refused: settings of the servers
 SET @@global.max_connections = 100;
+-- refused: settings of the servers
+SET GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- refused: structured
 SET GLOBAL nosuch.key_buffer_size = 1;
