@@ -145,6 +145,7 @@ func (p *Pools) Apply(groups []*catalog.NodeGroup) {
 	for _, g := range groups {
 		if int(g.ID) < len(old) && old[g.ID] != nil && old[g.ID].serves(g) {
 			next[g.ID] = old[g.ID]
+			next[g.ID].latest.Store(g)
 			continue
 		}
 		next[g.ID] = newPool(g, p.cfg, p.metrics, &p.orphans)
@@ -160,7 +161,7 @@ func (p *Pools) Renew() {
 	next := slices.Clone(*p.pools.Load())
 	for i, o := range next {
 		if o != nil {
-			next[i] = newPool(o.group, p.cfg, p.metrics, &p.orphans)
+			next[i] = newPool(o.latest.Load(), p.cfg, p.metrics, &p.orphans)
 		}
 	}
 	p.replace(next)

@@ -19,10 +19,11 @@ type pool struct {
 	group   *catalog.NodeGroup
 	metrics *groupMetrics
 	orphans *orphans
-	hasher  Hasher                       // of Conn.Prepared
-	born    time.Time                    // where the pool's clock begins
-	probes  atomic.Int64                 // probes begun: the clock of idleness, which costs nothing to read
-	down    atomic.Pointer[sqlerr.Error] // not nil while the server is down: what statements are told
+	hasher  Hasher                            // of Conn.Prepared
+	latest  atomic.Pointer[catalog.NodeGroup] // group, with the mark that its server must have by now
+	born    time.Time                         // where the pool's clock begins
+	probes  atomic.Int64                      // probes begun: the clock of idleness, which costs nothing to read
+	down    atomic.Pointer[sqlerr.Error]      // not nil while the server is down: what statements are told
 
 	pressed chan struct{} // someone has to wait
 
@@ -53,6 +54,7 @@ func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
 		cfg: cfg, group: g, metrics: m.group(g), orphans: o, hasher: NewHasher(), all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{},
 		since: time.Now(), born: time.Now(), pressed: make(chan struct{}, 1),
 	}
+	p.latest.Store(g)
 	floor := cfg.MinPerGroup
 	if cfg.FixedLimit {
 		floor = cfg.MaxPerGroup
@@ -65,7 +67,7 @@ func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
 // serves reports whether the pool's connections are those to g's primary.
 func (p *pool) serves(g *catalog.NodeGroup) bool {
 	a, b := p.group.Primary, g.Primary
-	return a.Addr == b.Addr && a.User == b.User && a.Password == b.Password && a.TLS == b.TLS && p.group.Name == g.Name && p.group.Mark == g.Mark
+	return a.Addr == b.Addr && a.User == b.User && a.Password == b.Password && a.TLS == b.TLS && p.group.Name == g.Name && p.group.Origin() == g.Origin()
 }
 
 func (p *pool) name() string { return nameOf(p.group) }
@@ -264,7 +266,7 @@ func (p *pool) login(ctx context.Context, profile Profile) (c *mysqlconn.Conn, u
 	}
 	for first := true; ; first = false {
 		var password string
-		if user, password, err = a.Account(ctx, p.group); err != nil {
+		if user, password, err = a.Account(ctx, p.latest.Load()); err != nil {
 			return nil, "", err
 		}
 		if c, err = p.dialAs(ctx, profile, user, password); err == nil {
@@ -282,9 +284,10 @@ func (p *pool) dial(ctx context.Context, profile Profile) (*mysqlconn.Conn, erro
 }
 
 func (p *pool) dialAs(ctx context.Context, profile Profile, user, password string) (*mysqlconn.Conn, error) {
-	cfg := p.cfg.login(p.group)
+	g := p.latest.Load()
+	cfg := p.cfg.login(g)
 	if user != cfg.User {
-		cfg.Check = func(c *mysqlconn.Conn) error { return p.cfg.Accounts.Admit(c, p.group, user) }
+		cfg.Check = func(c *mysqlconn.Conn) error { return p.cfg.Accounts.Admit(c, g, user) }
 	}
 	cfg.User, cfg.Password, cfg.Caps = user, password, profile.Caps
 	return mysqlconn.Dial(ctx, cfg)

@@ -58,8 +58,15 @@ type NodeGroup struct {
 	Primary  Node                  `json:"primary"`
 	Replicas []Node                `json:"replicas,omitempty"`
 	Term     uint64                `json:"term"`
-	// Mark is what its servers have in _skarv.node_group, by which they are told from others; "" for a group that was made without.
+	// Mark is what its servers have in _skarv.node_group, by which they are told from others, and from what they were before partitions were moved to
+	// them or from them (see pkg/fence); "" for a group that was made without.
 	Mark string `json:"mark,omitempty"`
+}
+
+// Origin is what of the mark stays, whatever is moved.
+func (g *NodeGroup) Origin() string {
+	origin, _, _ := strings.Cut(g.Mark, "/")
+	return origin
 }
 
 // Label is what messages call the group: its name, or its id.

@@ -802,7 +802,7 @@ func TestStrangerIsNotChanged(t *testing.T) {
 	f.control(nil)
 	f.createDatabase()
 	servers[1].Exec(t, "UPDATE _skarv.node_group SET mark = 'x'")
-	f.refused("CREATE DATABASE e", sqlerr.ServerLost, "is another one than node group ng2's")
+	f.refused("CREATE DATABASE e", sqlerr.ServerLost, "is another one than the node group's")
 	for _, s := range servers[:2] {
 		require.Equal(t, "0", s.Value(t, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'e'"))
 	}

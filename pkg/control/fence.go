@@ -60,8 +60,13 @@ func known(ctx context.Context, s *schema.Server, g *catalog.NodeGroup) error {
 		query = "SELECT 1 FROM `_skarv`.`dt` LIMIT 0"
 	}
 	mark, err := s.One(ctx, query)
-	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) || err == nil && mark != g.Mark {
+	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
 		return fmt.Errorf("%w: the one at %s is another one than node group %s's, or was emptied", schema.ErrLost, g.Primary.Addr, g.Label())
+	}
+	if err == nil && g.Mark != "" {
+		if err := fence.Marked(mark, g); err != nil {
+			return fmt.Errorf("%w: node group %s at %s: %w", schema.ErrLost, g.Label(), g.Primary.Addr, err)
+		}
 	}
 	return err
 }

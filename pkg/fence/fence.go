@@ -108,6 +108,30 @@ func Marking(mark string) []string {
 // MarkOf is the query for a server's mark.
 const MarkOf = "SELECT mark FROM `_skarv`.`node_group`"
 
+// Later is the mark of a node group that had mark before, once its partitions are those of a map's epoch; Remarking is the statement that gives it
+// to a server, which keeps a later one. A server that was restored from a backup of before has an earlier one: it has rows that have moved away, and lacks others.
+func Later(mark string, epoch uint64) string {
+	origin, _, _ := strings.Cut(mark, "/")
+	return fmt.Sprintf("%s/%012d", origin, epoch)
+}
+
+// Remarking: see Later.
+func Remarking(mark string) string {
+	return "UPDATE `_skarv`.`node_group` SET mark = '" + mark + "' WHERE mark < '" + mark + "'"
+}
+
+// Marked returns an error unless a server that has mark is one of g, and of no earlier time than g's.
+func Marked(mark string, g *catalog.NodeGroup) error {
+	switch origin, _, _ := strings.Cut(mark, "/"); {
+	case origin != g.Origin():
+		return stranger(g)
+	case mark < g.Mark:
+		return fmt.Errorf("the server there is as it was before partitions have moved to it or from it: its mark in `_skarv`.`node_group` is %s, and that of its "+
+			"node group %s; restore a newer backup, or see in the operations manual what to do with rows that have moved", mark, g.Mark)
+	}
+	return nil
+}
+
 // Known returns an error unless the server c is connected to is one of g: one that was emptied, or is another group's, would answer for g
 // with other rows or with none. What it looks for is made before a server is a node group's, and by nobody later.
 func Known(c *mysqlconn.Conn, g *catalog.NodeGroup) error {
@@ -116,10 +140,13 @@ func Known(c *mysqlconn.Conn, g *catalog.NodeGroup) error {
 		query = "SELECT COUNT(*) FROM `_skarv`.`dt` WHERE 1 = 0"
 	}
 	_, rows, err := c.QueryAll(query, 1)
-	if sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) || err == nil && (len(rows) == 0 || g.Mark != "" && string(rows[0][0]) != g.Mark) {
+	switch {
+	case sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) || err == nil && len(rows) == 0:
 		return stranger(g)
+	case err != nil || g.Mark == "":
+		return err
 	}
-	return err
+	return Marked(string(rows[0][0]), g)
 }
 
 // stranger is the error for a server in the place of g's.
@@ -180,8 +207,8 @@ func Admit(c *mysqlconn.Conn, g *catalog.NodeGroup, s Slot) error {
 	if len(rows) == 0 {
 		return ErrForgotten
 	}
-	if string(rows[0][2]) != g.Mark {
-		return stranger(g)
+	if err := Marked(string(rows[0][2]), g); err != nil {
+		return err
 	}
 	incarnation, err := strconv.ParseInt(string(rows[0][0]), 10, 64)
 	switch {

@@ -11,7 +11,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
 	"skarv/pkg/mover"
+	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/topology"
 )
@@ -388,9 +391,64 @@ func (j *job) clean(ctx context.Context) error {
 		case j.Undo:
 			j.Outcome = RolledBack
 		}
-		return j.enter(ctx, Done, func(c *topology.Change) *topology.Change { return c.PutMap(next, revision) })
+		marked, err := j.mark(ctx, next.Epoch())
+		if err != nil {
+			return err
+		}
+		return j.enter(ctx, Done, func(c *topology.Change) *topology.Change { return marked(c.PutMap(next, revision)) })
 	}
 	return j.enter(ctx, Done, nil)
+}
+
+// mark gives the servers whose rows have changed places marks of epoch, and returns what writes these into the catalog: from then on a server
+// that was restored from an earlier backup, with rows that are another's now, is none of its node group's. The servers have them first, so that
+// none lacks what the catalog asks for.
+func (j *job) mark(ctx context.Context, epoch uint64) (func(*topology.Change) *topology.Change, error) {
+	var groups []*catalog.NodeGroup
+	var revisions []int64
+	for _, id := range j.groups() {
+		g, revision, err := j.cfg.Store.Group(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if g == nil || g.Mark == "" {
+			continue
+		}
+		later := *g
+		later.Mark = fence.Later(g.Mark, epoch)
+		if err := j.remark(ctx, g, later.Mark); err != nil {
+			return nil, err
+		}
+		groups, revisions = append(groups, &later), append(revisions, revision)
+	}
+	return func(c *topology.Change) *topology.Change {
+		for i, g := range groups {
+			c.PutGroup(g, revisions[i])
+		}
+		return c
+	}, nil
+}
+
+// remark writes a mark on g's server.
+func (j *job) remark(ctx context.Context, g *catalog.NodeGroup, mark string) error {
+	c, err := mysqlconn.Dial(ctx, j.cfg.Login(g))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, c.Interrupt)()
+	_, err = c.Exec(fence.Remarking(mark))
+	return err
+}
+
+// groups are the node groups that rows go from or to.
+func (j *job) groups() []placement.NodeGroupID {
+	var ids []placement.NodeGroupID
+	for _, t := range j.Transfers {
+		ids = append(ids, t.From, t.To)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // delete deletes what is not its group's.
