@@ -63,7 +63,7 @@ func TestAdminAPI(t *testing.T) {
 	_, err = follower.Wait(ctx, 0)
 	require.NoError(t, err)
 	up := map[placement.NodeGroupID]bool{1: true}
-	var refuses atomic.Bool
+	var refuses, odd atomic.Bool
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	a := New(Config{
@@ -74,6 +74,8 @@ func TestAdminAPI(t *testing.T) {
 				return GroupHealth{Err: "asleep"}, true
 			case refuses.Load():
 				return GroupHealth{Up: true, Err: "ERROR 1045 (28000): Access denied"}, true
+			case odd.Load():
+				return GroupHealth{Up: true, ReadOnly: time.Now(), Barred: "ERROR 1045 (28000): Access denied"}, true
 			}
 			return GroupHealth{Up: true}, true
 		},
@@ -132,6 +134,12 @@ func TestAdminAPI(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, st.Problems[0], "node group ng1 could not be asked just now (ERROR 1045 (28000): Access denied)")
 	refuses.Store(false)
+	odd.Store(true)
+	st, err = api.Status(ctx, &adminv1.StatusRequest{})
+	require.NoError(t, err)
+	require.Contains(t, st.Problems[0], "is read-only since")
+	require.Contains(t, st.Problems[1], "refuses Skarv's own account (ERROR 1045 (28000): Access denied)")
+	odd.Store(false)
 	require.Empty(t, st.NodeGroups[0].Primary.Password)
 
 	p, err := api.Partitions(ctx, &adminv1.PartitionsRequest{})

@@ -35,6 +35,9 @@ type GroupHealth struct {
 	Crowded time.Time // when its server last refused a connection because it has too many
 	Full    time.Time // since when statements wait for space on its server's disk; zero: none does
 	Locked  time.Time // since when they wait for a lock of all of its server; zero: none does
+
+	ReadOnly time.Time // since when read_only is set on its server; zero: it is not
+	Barred   string    // why its server refuses Skarv's own account; "" if it does not
 }
 
 // Status implements the API.
@@ -139,6 +142,14 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		if ok && !h.Locked.IsZero() && time.Since(h.Locked) >= longLocked {
 			problem("the server of node group %s at %s is locked since %s, by FLUSH TABLES WITH READ LOCK or a backup: statements that write there wait until that ends; SHOW PROCESSLIST there may tell who it is",
 				g.Label(), g.Primary.Addr, h.Locked.UTC().Format(time.RFC3339))
+		}
+		if ok && !h.ReadOnly.IsZero() {
+			problem("the server of node group %s at %s is read-only since %s: writes there may fail with error 1290, or be lost if another server has taken its place; "+
+				"if it is the primary, SET GLOBAL read_only = OFF there", g.Label(), g.Primary.Addr, h.ReadOnly.UTC().Format(time.RFC3339))
+		}
+		if ok && h.Barred != "" && h.Up && h.Err == "" {
+			problem("the server of node group %s at %s refuses Skarv's own account (%s): clients' statements go on while the connections last, schema changes, moves of "+
+				"partitions and processes that start do not; give the account the password back that the cluster knows, and the privileges", g.Label(), g.Primary.Addr, h.Barred)
 		}
 		if ok && !h.Crowded.IsZero() && time.Since(h.Crowded) < longCrowded {
 			problem("the server of node group %s at %s takes no more connections, last at %s: statements that need one end with error 1430; raise its max_connections above what all processes may use (backend.max_connections of each, and some more)",

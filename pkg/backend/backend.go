@@ -312,6 +312,10 @@ type Health struct {
 	Full time.Time
 	// Locked is since when statements there wait for the end of a lock of the whole server; zero: none does.
 	Locked time.Time
+	// ReadOnly is since when read_only is set on the server; zero: it is not.
+	ReadOnly time.Time
+	// Barred is what the server says that refuses a login with Skarv's own account; "" if it does not.
+	Barred string
 }
 
 // Up reports whether node group g is not known to be down.

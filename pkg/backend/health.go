@@ -58,6 +58,10 @@ func (p *pool) watch(ctx context.Context) {
 			p.looked = now
 			p.lookForStalls(ctx, probe)
 		}
+		if now := time.Now(); probe != nil && now.Sub(p.tried) >= loginInterval {
+			p.tried = now
+			p.tryLogin(ctx)
+		}
 		if p.trim() {
 			return
 		}
@@ -138,6 +142,70 @@ func (p *pool) rowLockWaits(ctx context.Context, probe *mysqlconn.Conn) int {
 // stallInterval is how often a server is asked whether its disk is full, or it is locked: it answers probes then, and statements that write wait.
 const stallInterval = 5 * time.Second
 
+// loginInterval is how often Skarv's own account is tried: the connections that there are, and those of the proxies' accounts, work on when it has
+// another password.
+const loginInterval = 30 * time.Second
+
+// tryLogin notes whether the server refuses Skarv's own account.
+func (p *pool) tryLogin(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
+	defer cancel()
+	c, err := p.dial(ctx, Profile{NoDB: true})
+	switch {
+	case err == nil:
+		_ = c.Close()
+		p.noteBarred("")
+	case refused(err) && !sqlerr.HasCode(err, sqlerr.TooManyConnections, sqlerr.TooManyUserConns):
+		p.noteBarred(err.Error())
+	}
+}
+
+// noteBarred notes why the server refuses Skarv's own account, "" if it does not.
+func (p *pool) noteBarred(why string) {
+	p.mu.Lock()
+	was := p.barred
+	p.barred = why
+	if !p.closed { // else the metrics are another pool's
+		p.metrics.barred.Set(oneIf(why != ""))
+	}
+	p.mu.Unlock()
+	switch {
+	case why != "" && was == "":
+		p.cfg.Log.Error("a server refuses Skarv's own account", "group", p.group.ID, "addr", p.group.Primary.Addr, "error", why)
+	case why == "" && was != "":
+		p.cfg.Log.Info("a server takes Skarv's own account again", "group", p.group.ID, "addr", p.group.Primary.Addr)
+	}
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// noteReadOnly notes whether read_only is set on the server.
+func (p *pool) noteReadOnly(set bool) {
+	p.mu.Lock()
+	was := !p.readOnly.IsZero()
+	switch {
+	case !set:
+		p.readOnly = time.Time{}
+	case !was:
+		p.readOnly = time.Now()
+	}
+	if !p.closed { // else the metrics are another pool's
+		p.metrics.readOnly.Set(oneIf(set))
+	}
+	p.mu.Unlock()
+	switch {
+	case set && !was:
+		p.cfg.Log.Error("a server is read-only", "group", p.group.ID, "addr", p.group.Primary.Addr)
+	case was && !set:
+		p.cfg.Log.Info("a server is not read-only any more", "group", p.group.ID, "addr", p.group.Primary.Addr)
+	}
+}
+
 // longCommit is the state of those that commit on MySQL, also while the one that writes for all of them waits for space.
 const longCommit = "waiting for handler commit"
 
@@ -148,8 +216,8 @@ func toldFull(c *mysqlconn.Conn) bool {
 	return err == nil && len(rows) > 0
 }
 
-// lookForStalls notes whether statements of the server wait for space on its disk, or for the end of a lock of all of it. What it does not
-// say is as it was.
+// lookForStalls notes whether statements of the server wait for space on its disk, or for the end of a lock of all of it, and whether it is
+// read-only. What it does not say is as it was.
 func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
 	defer cancel()
@@ -170,6 +238,10 @@ func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	}
 	p.noteFull(shows(full) || shows([]string{longCommit}) && toldFull(probe))
 	p.noteLocked(shows(locked))
+	if _, rows, err := probe.QueryAll("SELECT @@GLOBAL.read_only", 1); err == nil && len(rows) == 1 {
+		value := string(rows[0][0])
+		p.noteReadOnly(value != "0" && value != "OFF")
+	}
 }
 
 // noSpace reports whether a server could not even answer for want of space: its temporary tables are on the disk that is full.
@@ -352,7 +424,7 @@ func (p *pool) health() Health {
 	return Health{
 		Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: p.gate.inUse,
 		Limit: p.gate.allowance, Queue: p.gate.queue.n, Refused: p.gate.refusals,
-		Crowded: p.crowded, Full: p.full, Locked: p.lockedSince,
+		Crowded: p.crowded, Full: p.full, Locked: p.lockedSince, ReadOnly: p.readOnly, Barred: p.barred,
 		Pressed: p.gate.queue.n > 0 || p.gate.window.waited || p.gate.last.waited,
 	}
 }

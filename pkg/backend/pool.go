@@ -31,6 +31,7 @@ type pool struct {
 	locked int       // statements that waited for row locks
 	asked  time.Time // when the server was asked for it
 	looked time.Time // when the server was asked for stalls
+	tried  time.Time // when our own account was last tried
 
 	mu sync.Mutex
 	// guarded by mu; never held over I/O
@@ -45,6 +46,8 @@ type pool struct {
 
 	full        time.Time // since when statements wait for space on the server's disk
 	lockedSince time.Time // since when they wait for a lock of all of the server
+	readOnly    time.Time // since when read_only is set
+	barred      string    // why the server refuses our own account
 
 	crowded, crowdedLogged time.Time // when the server last had too many connections, and when that was last logged
 }
