@@ -75,7 +75,7 @@ func TestAdminAPI(t *testing.T) {
 			case refuses.Load():
 				return GroupHealth{Up: true, Err: "ERROR 1045 (28000): Access denied"}, true
 			case odd.Load():
-				return GroupHealth{Up: true, ReadOnly: time.Now(), Barred: "ERROR 1045 (28000): Access denied"}, true
+				return GroupHealth{Up: true, ReadOnly: time.Now(), Barred: "ERROR 1045 (28000): Access denied", Clock: -time.Hour}, true
 			}
 			return GroupHealth{Up: true}, true
 		},
@@ -138,7 +138,8 @@ func TestAdminAPI(t *testing.T) {
 	st, err = api.Status(ctx, &adminv1.StatusRequest{})
 	require.NoError(t, err)
 	require.Contains(t, st.Problems[0], "is read-only since")
-	require.Contains(t, st.Problems[1], "refuses Skarv's own account (ERROR 1045 (28000): Access denied)")
+	require.Contains(t, st.Problems[1], "is 1h0m0s behind that of this process")
+	require.Contains(t, st.Problems[2], "refuses Skarv's own account (ERROR 1045 (28000): Access denied)")
 	odd.Store(false)
 	require.Empty(t, st.NodeGroups[0].Primary.Password)
 

@@ -38,6 +38,8 @@ type GroupHealth struct {
 
 	ReadOnly time.Time // since when read_only is set on its server; zero: it is not
 	Barred   string    // why its server refuses Skarv's own account; "" if it does not
+
+	Clock time.Duration // how far its server's clock is ahead of ours
 }
 
 // Status implements the API.
@@ -147,6 +149,10 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 			problem("the server of node group %s at %s is read-only since %s: writes there may fail with error 1290, or be lost if another server has taken its place; "+
 				"if it is the primary, SET GLOBAL read_only = OFF there", g.Label(), g.Primary.Addr, h.ReadOnly.UTC().Format(time.RFC3339))
 		}
+		if ok && h.Clock.Abs() >= farOff {
+			problem("the clock of node group %s's server at %s is %v %s that of this process: NOW(), and the times that columns have by default, differ by as much from node group to "+
+				"node group, though nothing is lost by it; keep all clocks by NTP", g.Label(), g.Primary.Addr, h.Clock.Abs(), map[bool]string{true: "ahead of", false: "behind"}[h.Clock > 0])
+		}
 		if ok && h.Barred != "" && h.Up && h.Err == "" {
 			problem("the server of node group %s at %s refuses Skarv's own account (%s): clients' statements go on while the connections last, schema changes, moves of "+
 				"partitions and processes that start do not; give the account the password back that the cluster knows, and the privileges", g.Label(), g.Primary.Addr, h.Barred)
@@ -183,6 +189,9 @@ func lostFor(g *adminv1.NodeGroup) string {
 
 // longLocked is for how long a server is locked before it is told of: backups do it for moments.
 const longLocked = 10 * time.Second
+
+// farOff is how far clocks may be apart before it is told of.
+const farOff = 5 * time.Second
 
 // longCrowded is for how long it is told of a server that it has taken no more connections.
 const longCrowded = time.Minute

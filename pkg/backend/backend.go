@@ -314,6 +314,8 @@ type Health struct {
 	Locked time.Time
 	// ReadOnly is since when read_only is set on the server; zero: it is not.
 	ReadOnly time.Time
+	// Clock is how far the server's clock is ahead of ours, to the second.
+	Clock time.Duration
 	// Barred is what the server says that refuses a login with Skarv's own account; "" if it does not.
 	Barred string
 }

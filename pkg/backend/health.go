@@ -217,7 +217,7 @@ func toldFull(c *mysqlconn.Conn) bool {
 }
 
 // lookForStalls notes whether statements of the server wait for space on its disk, or for the end of a lock of all of it, and whether it is
-// read-only. What it does not say is as it was.
+// read-only, and what its clock shows. What it does not say is as it was.
 func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
 	defer cancel()
@@ -238,9 +238,23 @@ func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	}
 	p.noteFull(shows(full) || shows([]string{longCommit}) && toldFull(probe))
 	p.noteLocked(shows(locked))
-	if _, rows, err := probe.QueryAll("SELECT @@GLOBAL.read_only", 1); err == nil && len(rows) == 1 {
+	asked := time.Now()
+	if _, rows, err := probe.QueryAll("SELECT @@GLOBAL.read_only, UNIX_TIMESTAMP()", 1); err == nil && len(rows) == 1 {
 		value := string(rows[0][0])
 		p.noteReadOnly(value != "0" && value != "OFF")
+		if now, err := strconv.ParseInt(string(rows[0][1]), 10, 64); err == nil && time.Since(asked) < time.Second {
+			p.noteClock(time.Duration(now-asked.Unix()) * time.Second)
+		}
+	}
+}
+
+// noteClock notes how far the server's clock is ahead of ours.
+func (p *pool) noteClock(ahead time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clock = ahead
+	if !p.closed { // else the metrics are another pool's
+		p.metrics.clock.Set(ahead.Seconds())
 	}
 }
 
@@ -424,7 +438,7 @@ func (p *pool) health() Health {
 	return Health{
 		Up: p.down.Load() == nil, Since: p.since, LastError: p.lastErr, Open: len(p.all), InUse: p.gate.inUse,
 		Limit: p.gate.allowance, Queue: p.gate.queue.n, Refused: p.gate.refusals,
-		Crowded: p.crowded, Full: p.full, Locked: p.lockedSince, ReadOnly: p.readOnly, Barred: p.barred,
+		Crowded: p.crowded, Full: p.full, Locked: p.lockedSince, ReadOnly: p.readOnly, Barred: p.barred, Clock: p.clock,
 		Pressed: p.gate.queue.n > 0 || p.gate.window.waited || p.gate.last.waited,
 	}
 }

@@ -10,14 +10,14 @@ import (
 
 // metrics of all pools; nothing here is touched by a statement that finds an idle connection.
 type metrics struct {
-	up, full, locked, readOnly, barred, open, inUse, limit, queue *prometheus.GaugeVec
-	dialErrors, refused                                           *prometheus.CounterVec
+	up, full, locked, readOnly, barred, clock, open, inUse, limit, queue *prometheus.GaugeVec
+	dialErrors, refused                                                  *prometheus.CounterVec
 }
 
 type groupMetrics struct {
-	up, full, locked, readOnly, barred, open, inUse, limit, queue prometheus.Gauge
-	dialErrors                                                    prometheus.Counter
-	refused                                                       map[refusal]prometheus.Counter
+	up, full, locked, readOnly, barred, clock, open, inUse, limit, queue prometheus.Gauge
+	dialErrors                                                           prometheus.Counter
+	refused                                                              map[refusal]prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -33,6 +33,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Name: "skarv_backend_read_only", Help: "1 while read_only is set on the node group's primary."}, label),
 		barred: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "skarv_backend_account_refused", Help: "1 while the node group's primary refuses a login with Skarv's own account."}, label),
+		clock: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "skarv_backend_clock_offset_seconds", Help: "How far the clock of the node group's primary is ahead of that of this process."}, label),
 		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "skarv_backend_connections", Help: "Open connections to the node group."}, label),
 		inUse: prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -49,7 +51,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}, append(label, "reason")),
 	}
 	if r != nil {
-		r.MustRegister(m.up, m.full, m.locked, m.readOnly, m.barred, m.open, m.inUse, m.limit, m.queue, m.dialErrors, m.refused)
+		r.MustRegister(m.up, m.full, m.locked, m.readOnly, m.barred, m.clock, m.open, m.inUse, m.limit, m.queue, m.dialErrors, m.refused)
 	}
 	return m
 }
@@ -57,7 +59,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 func (m *metrics) group(g *catalog.NodeGroup) *groupMetrics {
 	l := strconv.Itoa(int(g.ID))
 	gm := &groupMetrics{
-		up: m.up.WithLabelValues(l), full: m.full.WithLabelValues(l), locked: m.locked.WithLabelValues(l), readOnly: m.readOnly.WithLabelValues(l), barred: m.barred.WithLabelValues(l), open: m.open.WithLabelValues(l), inUse: m.inUse.WithLabelValues(l),
+		up: m.up.WithLabelValues(l), full: m.full.WithLabelValues(l), locked: m.locked.WithLabelValues(l), readOnly: m.readOnly.WithLabelValues(l), barred: m.barred.WithLabelValues(l), clock: m.clock.WithLabelValues(l), open: m.open.WithLabelValues(l), inUse: m.inUse.WithLabelValues(l),
 		limit: m.limit.WithLabelValues(l), queue: m.queue.WithLabelValues(l),
 		dialErrors: m.dialErrors.WithLabelValues(l), refused: map[refusal]prometheus.Counter{},
 	}
@@ -70,7 +72,7 @@ func (m *metrics) group(g *catalog.NodeGroup) *groupMetrics {
 // forget takes away what is shown of a group that is out of the cluster.
 func (m *metrics) forget(g *catalog.NodeGroup) {
 	l := prometheus.Labels{"node_group": strconv.Itoa(int(g.ID))}
-	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.up, m.full, m.locked, m.readOnly, m.barred, m.open, m.inUse, m.limit, m.queue, m.dialErrors, m.refused} {
+	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.up, m.full, m.locked, m.readOnly, m.barred, m.clock, m.open, m.inUse, m.limit, m.queue, m.dialErrors, m.refused} {
 		v.DeletePartialMatch(l)
 	}
 }

@@ -48,6 +48,7 @@ type pool struct {
 	lockedSince time.Time // since when they wait for a lock of all of the server
 	readOnly    time.Time // since when read_only is set
 	barred      string    // why the server refuses our own account
+	clock       time.Duration
 
 	crowded, crowdedLogged time.Time // when the server last had too many connections, and when that was last logged
 }

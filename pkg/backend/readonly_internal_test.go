@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,6 +42,11 @@ func TestServerWithOtherSettings(t *testing.T) {
 		look()
 		require.Zero(t, p.health().ReadOnly)
 		require.Empty(t, p.health().Barred)
+		require.Less(t, p.health().Clock.Abs(), time.Minute)
+		_, err = probe.Exec("SET timestamp = 1000000000")
+		require.NoError(t, err)
+		look()
+		require.Less(t, p.health().Clock, -time.Hour)
 		require.Empty(t, log.String())
 
 		exec("SET GLOBAL read_only = ON")

@@ -20,7 +20,7 @@ func (s *Server) newAdmin() *admin.Server {
 			h := s.pools.Health(id)
 			return admin.GroupHealth{
 				Up: h.Up, Since: h.Since, Err: h.LastError,
-				Limit: h.Limit, InUse: h.InUse, Queue: h.Queue, Refused: h.Refused, Crowded: h.Crowded, Full: h.Full, Locked: h.Locked, ReadOnly: h.ReadOnly, Barred: h.Barred,
+				Limit: h.Limit, InUse: h.InUse, Queue: h.Queue, Refused: h.Refused, Crowded: h.Crowded, Full: h.Full, Locked: h.Locked, ReadOnly: h.ReadOnly, Barred: h.Barred, Clock: h.Clock,
 			}, true
 		},
 		Transactions: s.listTransactions,
