@@ -16,7 +16,7 @@ func TestMetricsOfGroupThatIsGone(t *testing.T) {
 	m.group(&catalog.NodeGroup{ID: 5})
 	shown, err := r.Gather()
 	require.NoError(t, err)
-	require.Len(t, shown, 9)
+	require.Len(t, shown, 12)
 	m.forget(&catalog.NodeGroup{ID: 5})
 	shown, err = r.Gather()
 	require.NoError(t, err)
