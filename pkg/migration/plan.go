@@ -321,7 +321,8 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	old := p.Snap.Table(o.DB, o.Name)
 	if old == nil {
 		if p.Statement.IfExists && p.Statement.Verb == ddl.AlterTable {
-			p.note(sqlerr.NoSuchTable.New(o.DB, o.Name))
+			missing := sqlerr.NoSuchTable.New(o.DB, o.Name)
+			p.work.Warnings = append(p.work.Warnings, schema.Warning{Level: "Error", Code: missing.Code, Message: missing.Message})
 			return errNothingToDo
 		}
 		return sqlerr.NoSuchTable.New(o.DB, o.Name)

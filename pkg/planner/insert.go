@@ -338,7 +338,7 @@ func (in *insertion) changes(c int) bool {
 
 // rewrites is changes where c = VALUES(c) may be a change.
 func (in *insertion) rewrites(c int) bool {
-	return givesAnother(in.stmt.OnDup, &in.table.Columns[c], in.assigns(c), keepsOwn)
+	return givesAnother(in.stmt.OnDup, &in.table.Columns[c], in.assigns(c), in.keepsOwn)
 }
 
 // assigns returns whether an assignment of ON DUPLICATE KEY UPDATE is one of column c.
@@ -357,6 +357,15 @@ func givesAnother(list []*sqlparser.UpdateExpr, c *catalog.Column, assigns, keep
 // keepsOwn is keepsValue of an assignment.
 func keepsOwn(u *sqlparser.UpdateExpr) bool { return keepsValue(u.Name, u.Expr) }
 
+// keepsOwn is keepsValue of an assignment of ON DUPLICATE KEY UPDATE, in which the table's name may stand before a column.
+func (in *insertion) keepsOwn(u *sqlparser.UpdateExpr) bool {
+	named := sqlparser.TableName{Name: sqlparser.NewIdentifierCS(in.table.Name)}
+	whole := sqlparser.TableName{Name: named.Name, Qualifier: sqlparser.NewIdentifierCS(in.table.Database)}
+	return slices.ContainsFunc([]sqlparser.TableName{u.Name.Qualifier, named, whole}, func(q sqlparser.TableName) bool {
+		return keepsValue(&sqlparser.ColName{Name: u.Name.Name, Qualifier: q}, u.Expr)
+	})
+}
+
 // renumbers reports whether ON DUPLICATE KEY UPDATE may give the AUTO_INCREMENT column of a row another value.
 func (in *insertion) renumbers() bool {
 	return in.table.AutoIncrement >= 0 && in.changes(in.table.AutoIncrement)
@@ -365,7 +374,7 @@ func (in *insertion) renumbers() bool {
 // keeps reports whether an assignment of ON DUPLICATE KEY UPDATE leaves column c of the row that is met as it is to all keys: of c = VALUES(c), too,
 // if a row is met by no key without c. A trigger may have made another value of it.
 func (in *insertion) keeps(u *sqlparser.UpdateExpr, c int) bool {
-	if keepsValue(u.Name, u.Expr) {
+	if in.keepsOwn(u) {
 		return true
 	}
 	t := in.table

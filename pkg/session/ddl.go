@@ -127,7 +127,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 		}
 	}
 	s.followDB()
-	if s.tellsRecords(p) {
+	if s.tellsRecords(p) && !alteredNone(r.Warnings) {
 		ok.Info = recordsInfo(r.Affected, ok.Warnings)
 	}
 	return s.ok(ok)
@@ -175,6 +175,11 @@ func (s *Session) changeSchema(ctx context.Context, r DDLRequest) (DDLResult, er
 func (s *Session) notes() bool {
 	v, _ := s.state.Get("@@session.`sql_notes`")
 	return !isOff(v)
+}
+
+// alteredNone reports whether these are the warnings of an ALTER TABLE IF EXISTS that has found no table.
+func alteredNone(list []Warning) bool {
+	return len(list) == 1 && list[0].Level == "Error" && sqlerr.Code(list[0].Code) == sqlerr.NoSuchTable
 }
 
 // tellsRecords reports whether servers say how many rows a schema change has copied: of what ALTER TABLE does, unless it does

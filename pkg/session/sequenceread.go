@@ -18,7 +18,7 @@ import (
 	"skarv/pkg/wire"
 )
 
-// readSequence answers a query that reads nothing but a sequence, as the table that it is on its server, too, if the statement at hand is one: the
+// readSequence answers a query that reads nothing but sequences, as the tables that they are on their server, too, if the statement at hand is one: the
 // planner, which knows no sequences, has said that there is no such table. LOCK TABLES of sequences is taken for one of the others.
 func (s *Session) readSequence() (handled bool, err error) {
 	s.conn.Task().Blocking(func() {
@@ -43,37 +43,62 @@ func (s *Session) readSequence() (handled bool, err error) {
 	return handled, err
 }
 
-// readsSequence returns a connection to the server of the sequence that the query at hand reads, nil if it reads anything else.
+// readsSequence returns a connection to the server of the sequences that the query at hand reads, nil if it reads none.
 func (s *Session) readsSequence() (c *backend.Conn, err error) {
-	const others = sqlparse.Subquery | sqlparse.Sequence | sqlparse.IntoFile | sqlparse.WritesUserVariable | sqlparse.UserLock | substitutable
+	const others = sqlparse.Sequence | sqlparse.IntoFile | sqlparse.WritesUserVariable | sqlparse.UserLock | substitutable
 	if !s.cfg.Dialect.MariaDB() || s.stmt.Kind() != sqlparse.Select || s.stmt.Uses()&others != 0 || s.stmt.NumParams() > 0 {
 		return nil, nil
 	}
 	refs, sure := s.stmt.Tables()
-	if !sure || len(refs) != 1 {
+	if !sure || len(refs) == 0 || len(refs) > maxSequencesRead {
 		return nil, nil
 	}
-	db := refs[0].DB
-	if db == "" {
-		db = s.db
-	}
-	if db == "" || isSystemDB(db) || s.check(db, refs[0].Name, catalog.MaySelect) != nil {
-		return nil, nil
+	for i := range refs {
+		if refs[i].DB == "" {
+			refs[i].DB = s.db
+		}
+		if db := refs[i].DB; db == "" || isSystemDB(db) || s.check(db, refs[i].Name, catalog.MaySelect) != nil {
+			return nil, nil
+		}
 	}
 	if c, err = s.autocommitting(s.sequenceGroup()); err != nil { // it is not read in a transaction
 		return nil, err
 	}
-	is, err := s.isSequence(c, db, refs[0].Name)
-	if is && !s.callsOthers() {
+	all, err := s.allSequences(c, refs)
+	if all && !s.callsOthers() {
 		return c, nil
 	}
-	if s.done(c, err); is {
+	if s.done(c, err); all {
 		return nil, sqlerr.Unsupported("stored functions in a query that reads a sequence", "call them in a query of their own")
 	}
 	if err != nil {
 		err = txn.Lost(c, err)
 	}
 	return nil, err
+}
+
+// maxSequencesRead bounds what one query may read of sequences: each name is asked for.
+const maxSequencesRead = 1000
+
+// allSequences reports whether tables of a query are sequences, all that are there; an error, if some are beside others.
+func (s *Session) allSequences(c *backend.Conn, refs []sqlparse.TableRef) (bool, error) {
+	var sequence, other bool
+	for i := range refs {
+		if s.snap.Table(refs[i].DB, refs[i].Name) != nil {
+			other = true
+			continue
+		}
+		is, err := s.tableType(c, refs[i].DB, refs[i].Name)
+		if err != nil {
+			return false, err
+		}
+		sequence = sequence || is == "SEQUENCE"
+		other = other || is != "SEQUENCE" && is != ""
+	}
+	if sequence && other {
+		return false, sqlerr.Unsupported("a query that reads a sequence beside tables", "read the sequence in a query of its own")
+	}
+	return sequence, nil
 }
 
 // callsOthers reports whether the statement at hand calls functions that are not the servers' own: what those read may be elsewhere, and not

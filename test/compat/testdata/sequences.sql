@@ -65,6 +65,13 @@ SHOW FULL TABLES;
 SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = 'compat' ORDER BY 1;
 SELECT * FROM c;
 SELECT minimum_value, next_not_cached_value FROM compat.s;
+SELECT 's' AS n, minimum_value, increment FROM s UNION ALL SELECT 'c', minimum_value, increment FROM compat.c UNION ALL SELECT 'e', minimum_value, increment FROM e;
+SELECT a.increment, b.increment FROM s a, e b;
+SELECT (SELECT increment FROM e) AS i;
+WITH x AS (SELECT increment FROM e) SELECT * FROM x, (SELECT minimum_value FROM s) y;
+SELECT increment FROM e UNION SELECT increment FROM nothing_;
+-- refused: beside tables
+SELECT increment FROM e UNION SELECT v FROM t;
 
 -- Errors.
 CREATE SEQUENCE s;

@@ -40,3 +40,23 @@ SET NAMES latin1;
 INSERT INTO um_name VALUES (1, 9, 1, 9, 0), (2, 2, 9, 9, 0), (9, 9, 9, 3, 0), (7, 7, 7, 7, 7) ON DUPLICATE KEY UPDATE n = n + 1;
 SET NAMES utf8mb4;
 SELECT * FROM um_name ORDER BY a;
+-- A column that is assigned to itself stays as it is, whatever stands before it: so object mappers say that nothing is to be done.
+CREATE TABLE um_self (id INT PRIMARY KEY, a INT);
+CREATE TABLE um_selfu (id INT PRIMARY KEY, a INT UNIQUE);
+INSERT INTO um_self VALUES (1, 5), (2, 9), (3, 1);
+INSERT INTO um_selfu SELECT * FROM um_self;
+INSERT INTO um_self VALUES (1, 7) ON DUPLICATE KEY UPDATE id = um_self.id;
+INSERT INTO um_self VALUES (1, 8), (4, 4), (2, 1) ON DUPLICATE KEY UPDATE um_self.id = compat.um_self.id, a = um_self.a + 1;
+INSERT INTO um_selfu VALUES (1, 7), (8, 5), (9, 10) ON DUPLICATE KEY UPDATE id = um_selfu.id, a = um_selfu.a + 100;
+INSERT INTO um_selfu VALUES (1, 7), (8, 105), (9, 10) ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(um_selfu.id);
+INSERT INTO um_selfu SELECT * FROM um_self ON DUPLICATE KEY UPDATE id = um_selfu.id;
+INSERT INTO um_self SELECT * FROM um_selfu ON DUPLICATE KEY UPDATE id = um_self.id, a = um_selfu.a;
+INSERT INTO um_self SELECT x.* FROM um_self x ON DUPLICATE KEY UPDATE id = um_self.id;
+-- only: mariadb
+INSERT INTO um_self SELECT * FROM um_selfu um_self ON DUPLICATE KEY UPDATE id = um_self.id;
+-- refused: distribution column 'id'
+INSERT INTO um_self VALUES (1, 7) ON DUPLICATE KEY UPDATE id = um_self.a;
+-- refused: distribution column 'id'
+INSERT INTO um_self SELECT * FROM um_selfu ON DUPLICATE KEY UPDATE id = um_selfu.id;
+SELECT * FROM um_self ORDER BY id;
+SELECT * FROM um_selfu ORDER BY id;
