@@ -108,6 +108,9 @@ func (r *Runner) Follow(x Execution, f *Followed, own bool) error {
 		if err := w.goodbye(t, gone, 0); err != nil {
 			return err
 		}
+		if err := w.goneTogether(t, gone); err != nil {
+			return err
+		}
 		for i := range f.rows {
 			row := &f.rows[i]
 			if row.now == nil {
@@ -168,6 +171,36 @@ func (w *rowWriter) handedOn(f *Followed) error {
 			if at := had[rowID(vals)]; ok && at != 0 && at != n+1 {
 				return sqlerr.Unsupported("giving a row of table '"+f.Table.Name+"' the value of another one that foreign key '"+children[i].Key.Name+"' refers to",
 					"change the rows one after the other")
+			}
+		}
+	}
+	return nil
+}
+
+// goneTogether refuses the deletion of rows of which one refers to another one: a server, which comes to them one after the other, deletes them or
+// fails. By a key that does not cascade no row goes that refers to itself.
+func (w *rowWriter) goneTogether(t *catalog.Table, gone []found) error {
+	children := w.related(t).children
+	for i := range children {
+		r := &children[i]
+		if r.Child != t {
+			continue
+		}
+		at := map[string]int{}
+		for n := range gone {
+			if text, ok := w.tupleText(t, r.ParentColumns(), gone[n].image); ok {
+				at[text] = n + 1
+			}
+		}
+		for n := range gone {
+			text, ok := w.tupleText(t, r.Key.Columns, gone[n].image)
+			switch to := at[text]; {
+			case !ok || to == 0:
+			case to == n+1 && w.refersWhileItGoes(r):
+				return refusal(r)
+			case to != n+1:
+				return sqlerr.Unsupported("deleting rows of table '"+t.Name+"' that refer to each other by foreign key '"+r.Key.Name+"'",
+					"set the key to NULL first, or delete the rows that refer before those that they refer to")
 			}
 		}
 	}

@@ -228,7 +228,7 @@ func (w *rowWriter) goodbye(t *catalog.Table, rows []found, depth int) error {
 		return sqlerr.CascadeTooDeep.New()
 	}
 	if w.going == nil {
-		w.going = map[goneRow]bool{}
+		w.going, w.leaving = map[goneRow]bool{}, map[goneRow]bool{}
 	}
 	for _, row := range rows {
 		id := goneRow{t, rowID(row.key)}
@@ -237,13 +237,18 @@ func (w *rowWriter) goodbye(t *catalog.Table, rows []found, depth int) error {
 		}
 		w.going[id] = true // rows before this one are gone when it goes, and so is it for those that go because of it
 		defer delete(w.going, id)
+		w.leaving[id] = true
+		defer delete(w.leaving, id)
 		for i := range children {
 			r := &children[i]
 			kids, err := w.kids(r, row.image)
 			if err != nil {
 				return err
 			}
-			kids = slices.DeleteFunc(kids, func(k found) bool { return w.going[goneRow{r.Child, rowID(k.key)}] })
+			kids = slices.DeleteFunc(kids, func(k found) bool {
+				id := goneRow{r.Child, rowID(k.key)}
+				return w.going[id] && !(w.leaving[id] && w.refersWhileItGoes(r))
+			})
 			if len(kids) == 0 {
 				continue
 			}
@@ -262,8 +267,46 @@ func (w *rowWriter) goodbye(t *catalog.Table, rows []found, depth int) error {
 				return refusal(r)
 			}
 		}
+		delete(w.leaving, id)
 	}
 	return nil
+}
+
+// refersWhileItGoes reports whether a row that is on its way out still refers by r to others, or to itself, so that these cannot go: servers take
+// the entry of the key's index away last. The primary key of MariaDB's is the row, which is marked first.
+func (w *rowWriter) refersWhileItGoes(r *catalog.Relation) bool {
+	if catalog.Cascades(r.Key.OnDelete) {
+		return false
+	}
+	primary := r.Child.Primary
+	return w.snap.Flavor != catalog.MariaDB || len(primary) < len(r.Key.Columns) || !slices.Equal(primary[:len(r.Key.Columns)], r.Key.Columns)
+}
+
+// refersToItself reports whether a row refers to itself by r.
+func (w *rowWriter) refersToItself(r *catalog.Relation, m image) bool {
+	if r.Child != r.Parent {
+		return false
+	}
+	from, ok := w.tupleText(r.Child, r.Key.Columns, m)
+	to, also := w.tupleText(r.Parent, r.ParentColumns(), m)
+	return ok && also && from == to
+}
+
+// tupleText is alike for equal values of columns in rows of t; ok is false if one is NULL.
+func (w *rowWriter) tupleText(t *catalog.Table, columns []int, m image) (text string, ok bool) {
+	vals, ok := tuple(m, columns)
+	if !ok {
+		return "", false
+	}
+	for i, c := range columns {
+		if key, err := t.Columns[c].Key(w.snap.Flavor); err == nil {
+			v, match := placement.Key{key}.Text(nil, []sqltypes.Value{workspace.KeyValue(&t.Columns[c], vals[i])}, placement.Stored)
+			if match == placement.Exact {
+				vals[i] = v
+			}
+		}
+	}
+	return rowID(vals), true
 }
 
 func nulls(r *catalog.Relation) image {
@@ -292,6 +335,9 @@ func (w *rowWriter) renamed(t *catalog.Table, before, after image, depth int) er
 		now, ok := tuple(after, columns)
 		if ok && equalLists(old, now) {
 			continue
+		}
+		if w.refersToItself(r, before) {
+			return refusal(r)
 		}
 		kids, err := w.kids(r, before)
 		if err != nil {

@@ -40,6 +40,7 @@ type rowWriter struct {
 	relations map[*catalog.Table]*relations
 	gone      map[goneRow]bool // by cascades
 	going     map[goneRow]bool // rows that cascades are about to delete
+	leaving   map[goneRow]bool // those of going that what they refer to, and they themselves, still see
 	renaming  []*catalog.Table // whose changed row has led to the cascades that are running, the statement's own first
 	turns     *turns           // of an UPDATE's rows, where that may matter; or nil
 	// affected, matched and changed are what the OK packet counts.

@@ -432,13 +432,17 @@ func (b *build) mayFollow(t *catalog.Table) error {
 	case !own:
 		return nil
 	}
-	var assigned []int // nil: any
+	dependent := func(r *catalog.Relation) bool { // of the others exec.Follow sees which rows go
+		return catalog.Cascades(r.Key.OnDelete) || b.mod == nil || b.mod.limited
+	}
 	if b.st.Kind() != sqlparse.Delete {
-		assigned = b.assigned(t)
+		assigned := b.assigned(t)
+		dependent = func(r *catalog.Relation) bool {
+			return assigned == nil || slices.ContainsFunc(r.ParentColumns(), func(c int) bool { return slices.Contains(assigned, c) })
+		}
 	}
 	for i := range children {
-		if r := &children[i]; r.Child == t && (assigned == nil ||
-			slices.ContainsFunc(r.ParentColumns(), func(c int) bool { return slices.Contains(assigned, c) })) {
+		if r := &children[i]; r.Child == t && dependent(r) {
 			return sqlerr.Unsupported("this form of statement for table '"+t.Name+"', whose rows refer to each other by foreign key '"+r.Key.Name+"'",
 				"select the rows first, then write them by their keys")
 		}
