@@ -2,11 +2,12 @@
 // the cluster's, not the servers'; whoever changes them writes them to etcd by compare-and-swap, and needs no controller.
 //
 // An account of a cluster has no host, and privileges on all databases, on single ones, and on single tables, functions and procedures. Those on columns,
-// roles, and databases by a pattern are refused.
+// and on databases by a pattern, are refused.
 package account
 
 import (
 	"context"
+	crypto "crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
@@ -201,19 +202,28 @@ func (s Store) Forget(ctx context.Context, k catalog.RoutineKey, snap *catalog.S
 }
 
 // accounts are some of the cluster's, by name; nil is one that there is not.
-type accounts map[string]*catalog.Account
+type accounts = catalog.Accounts
 
 // again is about how long to wait before another try, when somebody else has changed an account in between.
 const again = 20 * time.Millisecond
 
-// update writes what become makes of the accounts of names. The revision is 0 if that is nothing. become is called again for as long as others
+// update writes what become makes of the accounts of names, of whom it is given besides what roles they have, and what these have in turn. The revision is 0 if that is nothing. become is called again for as long as others
 // change the accounts meanwhile, one of whom comes through each time.
 func (s Store) update(ctx context.Context, names []string, become func(have accounts) (accounts, error)) (revision int64, err error) {
 	for {
 		have, revisions := accounts{}, map[string]int64{}
-		for _, name := range names { // before anything is written that may come to etcd much later
+		for left := slices.Clone(names); len(left) > 0; { // before anything is written that may come to etcd much later
+			name := left[0]
+			if left = left[1:]; have[name] != nil {
+				continue
+			}
 			if have[name], revisions[name], err = s.Topology.Account(ctx, name); err != nil {
 				return 0, err
+			}
+			if a := have[name]; a != nil {
+				for _, g := range a.Roles {
+					left = append(left, g.Name)
+				}
 			}
 		}
 		after, err := become(have)
@@ -256,8 +266,11 @@ func (c Change) made(name string) (*catalog.Account, error) {
 	if c.AuthString == "" {
 		return nil, errNoPassword
 	}
-	return c.Applied(&catalog.Account{Name: name})
+	return c.Applied(&catalog.Account{Name: name, ID: newID()})
 }
+
+// newID is the ID of a new account.
+func newID() string { return crypto.Text() }
 
 // Applied is a with the change.
 func (c Change) Applied(a *catalog.Account) (*catalog.Account, error) {
@@ -273,6 +286,9 @@ func (c Change) Applied(a *catalog.Account) (*catalog.Account, error) {
 		*namedIn(&out, kind) = copied
 	}
 	if c.AuthString != "" {
+		if a.Role {
+			return nil, errors.New("it is a role, by which nobody logs in")
+		}
 		if err := wire.CheckAuthString(c.Plugin, c.AuthString); err != nil {
 			return nil, err
 		}

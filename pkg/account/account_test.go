@@ -43,7 +43,7 @@ func outcome(t *testing.T, had catalog.Privilege, sql string) string {
 	}
 	var got []string
 	add := func(p catalog.Privilege, on On) {
-		names, grants := Shown(p, on, catalog.MariaDB)
+		names, grants := Told(p, on, catalog.MariaDB)
 		if grants {
 			names = append(names, "GRANT OPTION")
 		}

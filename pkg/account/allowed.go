@@ -7,9 +7,22 @@ import (
 	"skarv/pkg/sqlerr"
 )
 
-// Allowed returns the error of a server whose client, with the account own, may not say the statement; nil: it may. have are the cluster's accounts.
-func (st *Statement) Allowed(by Session, own *catalog.Account, have map[string]*catalog.Account) error {
-	manages := st.Verb != Grant && st.Verb != Revoke || st.Everything
+// manages reports whether the statement is about accounts as a whole, and not about what they are granted.
+func (st *Statement) manages() bool {
+	switch st.Verb {
+	case Grant, Revoke, GrantRole, RevokeRole:
+		return st.Everything
+	}
+	return true
+}
+
+// Allowed returns the error of a server whose client, who has the privileges of own, may not say the statement; nil: it may. have are the cluster's
+// accounts, that of the client among them.
+func (st *Statement) Allowed(by Session, own *catalog.Account, have catalog.Accounts) error {
+	if st.Verb >= CreateRole {
+		return st.rolesAllowed(by, own, have)
+	}
+	manages := st.manages()
 	for i := range st.Users {
 		u := &st.Users[i]
 		name := u.name(by)
@@ -18,12 +31,14 @@ func (st *Statement) Allowed(by Session, own *catalog.Account, have map[string]*
 			continue
 		case (manages || u.Logs) && own.Global()&catalog.MayCreateUser == 0:
 			return sqlerr.SpecificAccessDenied.New(catalog.MayCreateUser.String())
-		case (manages || u.Logs) && have[name] != nil && have[name].Administers() && !own.Administers():
+		case (manages || u.Logs) && have[name] != nil && have.Administers(have[name]) && !own.Administers():
 			return sqlerr.SpecificAccessDenied.New(catalog.MaySuper.String())
+		case st.Verb == Rename && by.Flavor == catalog.MySQL && isGranted(name, have):
+			return sqlerr.RenamedRole.New()
 		}
 	}
 	if manages {
-		return nil
+		return st.mayGrantRoles(by, own, have) // those of CREATE USER
 	}
 	on, err := st.on(by)
 	if err != nil {
@@ -44,6 +59,16 @@ func (st *Statement) Allowed(by Session, own *catalog.Account, have map[string]*
 		return RoutineDenied(lacks, by.User, on.Database, on.Name)
 	}
 	return TableDenied(by.Flavor, lacks, by.User, by.Host, on.Database, on.Name)
+}
+
+// isGranted reports whether somebody has the role.
+func isGranted(role string, have catalog.Accounts) bool {
+	for _, a := range have {
+		if have.Has(a, role) {
+			return true
+		}
+	}
+	return false
 }
 
 // has is all that an account may do with it.

@@ -22,14 +22,20 @@ const (
 	Password
 	Grant
 	Revoke
+	CreateRole
+	DropRole
+	GrantRole
+	RevokeRole
+	DefaultRole // SET DEFAULT ROLE, ALTER USER ... DEFAULT ROLE
+	SetRole
 )
 
 // Statement is a statement about accounts. It keeps nothing of the text that it was read from.
 type Statement struct {
 	Verb   Verb
-	Exists bool // IF EXISTS, IF NOT EXISTS
-	Users  []User
-	To     []User // Rename: the new names
+	Exists bool   // IF EXISTS, IF NOT EXISTS
+	Users  []User // of CREATE and DROP ROLE the roles
+	To     []User // Rename: the new names; CreateRole: who may grant it
 
 	// Of GRANT and REVOKE: the privileges, or all there are, and what they are on; the database is "" for the session's. Everything: REVOKE ALL PRIVILEGES,
 	// GRANT OPTION FROM.
@@ -37,12 +43,18 @@ type Statement struct {
 	All        bool
 	On         On
 	Everything bool
+
+	// Roles are those that are granted, taken away or made default or active, as Choice has it. CREATE USER grants them and makes them default.
+	Roles  []string
+	Choice Choice
+	Admin  bool // WITH ADMIN OPTION, ADMIN OPTION FOR
 }
 
 // User is an account that a statement names, and how it is to log in from now on, if the statement says so.
 type User struct {
 	Name    string
 	Current bool // CURRENT_USER, USER()
+	Hosted  bool // with a host
 	Plugin  string
 	Secret  string // the password or, with Hashed, what servers keep of it
 	Hashed  bool
@@ -51,7 +63,6 @@ type User struct {
 
 const (
 	noHosts  = "leave the host out, or write '%': clients reach any process of the cluster"
-	noRoles  = "GRANT to each account what it needs"
 	levels   = "GRANT what is needed on tables or databases, or on all of them (*.*)"
 	theWhole = "leave it out: an account has a name, a password and privileges on databases and tables"
 )
@@ -108,7 +119,7 @@ func (r *reader) statement(out *Statement) error {
 	case r.Take("CREATE"):
 		out.Verb = Create
 		if r.Take("OR", "REPLACE") {
-			return sqlerr.Unsupported("CREATE OR REPLACE USER", "DROP USER IF EXISTS first")
+			return sqlerr.Unsupported("CREATE OR REPLACE of USER and ROLE", "DROP it IF EXISTS first")
 		}
 	case r.Take("ALTER"):
 		out.Verb = Alter
@@ -118,8 +129,14 @@ func (r *reader) statement(out *Statement) error {
 		out.Verb = Rename
 	case r.Take("SET"):
 		out.Verb = Password
-		if r.Take("PASSWORD") {
+		switch {
+		case r.Take("PASSWORD"):
 			return r.setPassword(out)
+		case r.Take("ROLE"):
+			out.Verb = SetRole
+			return r.choice(out)
+		case r.Take("DEFAULT", "ROLE"):
+			return r.setDefaultRole(out)
 		}
 	case r.Take("GRANT"):
 		out.Verb = Grant
@@ -128,8 +145,14 @@ func (r *reader) statement(out *Statement) error {
 		out.Verb = Revoke
 		return r.grant(out, "FROM")
 	}
-	if !r.Take("USER") {
-		return sqlerr.Unsupported("roles", noRoles)
+	switch {
+	case r.Take("USER"):
+	case out.Verb == Create && r.Take("ROLE"):
+		out.Verb = CreateRole
+	case out.Verb == Drop && r.Take("ROLE"):
+		out.Verb = DropRole
+	default:
+		return r.refuse()
 	}
 	out.Exists = r.Take("IF", "EXISTS") || r.Take("IF", "NOT", "EXISTS")
 	return r.users(out)
@@ -141,6 +164,9 @@ func (r *reader) users(out *Statement) error {
 		u, err := r.user()
 		if err != nil {
 			return err
+		}
+		if public := strings.EqualFold(u.Name, "PUBLIC") && !u.Hosted && r.st.Dialect().MariaDB(); public && !out.manages() {
+			return sqlerr.Unsupported("privileges and roles of PUBLIC", "GRANT them to a role, and that to accounts")
 		}
 		if out.Verb == Create || out.Verb == Alter || out.Verb == Grant {
 			if err := r.login(&u); err != nil {
@@ -162,12 +188,16 @@ func (r *reader) users(out *Statement) error {
 			break
 		}
 	}
+	if err := r.behindUsers(out); err != nil {
+		return err
+	}
 	for r.Take("REQUIRE", "NONE") || r.Take("ACCOUNT", "UNLOCK") || r.Take("PASSWORD", "EXPIRE", "NEVER") || r.Take("PASSWORD", "EXPIRE", "DEFAULT") {
 	}
-	if out.Verb == Grant {
-		if r.Take("WITH", "GRANT", "OPTION") {
-			out.Privileges |= catalog.MayGrant
-		}
+	switch {
+	case out.Verb == Grant && r.Take("WITH", "GRANT", "OPTION"):
+		out.Privileges |= catalog.MayGrant
+	case out.Verb == GrantRole && r.Take("WITH", "ADMIN", "OPTION"):
+		out.Admin = true
 	}
 	return nil
 }
@@ -178,34 +208,46 @@ func (r *reader) user() (u User, err error) {
 		r.Take("(", ")")
 		return User{Current: true}, nil
 	}
-	name, host, err := r.nameAndHost()
+	if r.st.Dialect().MariaDB() && r.Is("CURRENT_ROLE") {
+		return u, sqlerr.Unsupported("CURRENT_ROLE in a statement about accounts", "name the role")
+	}
+	name, err := r.name()
+	if err != nil {
+		return u, err
+	}
+	hosted := r.hosted()
+	host, err := r.host()
 	if err != nil {
 		return u, err
 	}
 	if host != "%" {
 		return u, sqlerr.Unsupported("the account '"+name+"'@'"+host+"', for one host", noHosts)
 	}
-	return User{Name: name}, nil
+	return User{Name: name, Hosted: hosted}, nil
 }
 
 func (r *reader) nameAndHost() (name, host string, err error) {
-	name, err = r.name()
-	if host = "%"; err != nil || r.Ahead().Kind != sqlparse.UserVar && !r.Is("@") {
-		return name, host, err
+	if name, err = r.name(); err != nil {
+		return name, "%", err
+	}
+	host, err = r.host()
+	return name, host, err
+}
+
+// hosted reports whether a host comes next.
+func (r *reader) hosted() bool { return r.Ahead().Kind == sqlparse.UserVar || r.Is("@") }
+
+// host reads a host if one comes next.
+func (r *reader) host() (string, error) {
+	if !r.hosted() {
+		return "%", nil
 	}
 	at := r.Ahead()
 	r.Skip()
 	if at.Kind == sqlparse.UserVar && at.End-at.Start > 1 {
-		return name, string(r.st.AppendName(nil, at)), nil
+		return string(r.st.AppendName(nil, at)), nil
 	}
-	host, err = r.name()
-	return name, host, err
-}
-
-// Named reads the account that a token names, and those behind it from tokens.
-func Named(st *sqlparse.Statement, tok sqlparse.Token, tokens sqlparse.Tokens) (name, host string, err error) {
-	r := &reader{Words: st.WordsAt(tok, tokens), st: st}
-	return r.nameAndHost()
+	return r.name()
 }
 
 func (r *reader) name() (string, error) {
@@ -289,9 +331,12 @@ func (r *reader) setPassword(out *Statement) (err error) {
 
 // grant reads what follows GRANT and REVOKE; behind is the word before the accounts.
 func (r *reader) grant(out *Statement, behind string) error {
-	if r.Take("ALL", "PRIVILEGES", ",", "GRANT", "OPTION") || r.Take("ALL", ",", "GRANT", "OPTION") {
+	switch {
+	case r.Take("ALL", "PRIVILEGES", ",", "GRANT", "OPTION") || r.Take("ALL", ",", "GRANT", "OPTION"):
 		out.Everything = true
-	} else {
+	case r.grantsRoles(behind):
+		return r.grantRoles(out, behind)
+	default:
 		if err := r.privileges(out); err != nil {
 			return err
 		}
@@ -320,7 +365,7 @@ func (r *reader) privileges(out *Statement) error {
 		case r.Ahead().Kind == sqlparse.Word && !r.Is("TO") && !r.Is("FROM"):
 			words = append(words, strings.ToUpper(string(r.st.Text(r.Ahead().Span))))
 		default:
-			return sqlerr.Unsupported("roles", noRoles)
+			return r.refuse()
 		}
 		if r.Take("ON") {
 			return nil

@@ -92,8 +92,8 @@ func Completed(p catalog.Privilege, on On) catalog.Privilege {
 	return p
 }
 
-// Shown is what GRANT calls p on something, with the GRANT OPTION apart.
-func Shown(p catalog.Privilege, on On, flavor catalog.Flavor) (names []string, grants bool) {
+// Told is what GRANT calls p on something, with the GRANT OPTION apart.
+func Told(p catalog.Privilege, on On, flavor catalog.Flavor) (names []string, grants bool) {
 	grants = p&catalog.MayGrant != 0
 	if p &^= catalog.MayGrant; p == most(on) && (on.Kind == Table || on.Name == "") {
 		return []string{all}, grants

@@ -15,9 +15,10 @@ import (
 type Session struct {
 	Flavor   catalog.Flavor
 	User     string
-	Host     string // where the client is
-	Database string // the default one
-	Lower    bool   // names of databases and tables are kept in small letters
+	Host     string   // where the client is
+	Database string   // the default one
+	Lower    bool     // names of databases and tables are kept in small letters
+	Roles    []string // that are active
 }
 
 // Run does what a statement says. notes are what servers note beside it. Errors are *sqlerr.Error, or etcd's: see Store. On MariaDB some of several
@@ -49,7 +50,7 @@ func (st *Statement) names(by Session) (names []string) {
 	for _, u := range slices.Concat(st.Users, st.To) {
 		names = append(names, u.name(by))
 	}
-	return names
+	return append(names, st.Roles...)
 }
 
 // run is a statement that runs over accounts as they are.
@@ -61,6 +62,30 @@ type run struct {
 	notes []*sqlerr.Error
 
 	failed []string // accounts of which it cannot be done
+	late   error    // what is told when all that can be done is done
+}
+
+// named is the account or role that the statement names. MariaDB's servers have both apart, but where something is granted to a name without a host.
+func (r *run) named(u *User) *catalog.Account {
+	a := r.now(u.name(r.by))
+	if a == nil || r.by.Flavor == catalog.MySQL {
+		return a
+	}
+	switch r.st.Verb {
+	case CreateRole, Grant, Revoke, GrantRole, RevokeRole:
+		if !u.Hosted || !a.Role {
+			return a
+		}
+	case DropRole:
+		if a.Role {
+			return a
+		}
+	default:
+		if !a.Role {
+			return a
+		}
+	}
+	return nil
 }
 
 // now is an account as the statement has left it so far.
@@ -74,22 +99,37 @@ func (r *run) now(name string) *catalog.Account {
 // failure is the error about accounts of which it cannot be done.
 func (r *run) failure() error {
 	if r.failed == nil {
-		return nil
+		return r.late
 	}
-	what := map[Verb]string{Create: "CREATE USER", Alter: "ALTER USER", Drop: "DROP USER", Rename: "RENAME USER"}[r.st.Verb]
-	return sqlerr.CannotUser.New(what, strings.Join(r.failed, ","))
+	failed := strings.Join(r.failed, ",")
+	switch r.st.Verb {
+	case GrantRole:
+		return sqlerr.CannotGrantRole.New(r.st.Roles[0], failed)
+	case RevokeRole:
+		return sqlerr.CannotRevokeRole.New(r.st.Roles[0], failed)
+	}
+	what := map[Verb]string{Create: "CREATE USER", Alter: "ALTER USER", Drop: "DROP USER", Rename: "RENAME USER", CreateRole: "CREATE ROLE", DropRole: "DROP ROLE"}[r.st.Verb]
+	return sqlerr.CannotUser.New(what, failed)
 }
 
-func (r *run) fail(name string) { r.failed = append(r.failed, shown(name)) }
+func (r *run) fail(name string) { r.failed = append(r.failed, r.shown(name)) }
+
+// shown is what the statement is about as servers write it: MariaDB's roles have no host.
+func (r *run) shown(name string) string {
+	if r.by.Flavor == catalog.MariaDB && (r.st.Verb == CreateRole || r.st.Verb == DropRole) {
+		return sqltypes.Literal(name)
+	}
+	return shown(name)
+}
 
 func shown(name string) string { return sqltypes.Literal(name) + "@'%'" }
 
 // note is for an account that is there already, or is not, where the statement says IF.
 func (r *run) note(mysql, mariadb sqlerr.Code, name string) {
 	if r.by.Flavor == catalog.MySQL {
-		r.notes = append(r.notes, mysql.New(shown(name)))
+		r.notes = append(r.notes, mysql.New(r.shown(name)))
 	} else {
-		r.notes = append(r.notes, mariadb.New(shown(name)))
+		r.notes = append(r.notes, mariadb.New(r.shown(name)))
 	}
 }
 
@@ -115,22 +155,35 @@ func (r *run) all() error {
 func (r *run) one(i int) error {
 	u := &r.st.Users[i]
 	name := u.name(r.by)
-	a := r.now(name)
+	a := r.named(u)
+	made, dropped := sqlerr.UserCreateExists, sqlerr.UserDropExists
+	if r.st.Verb >= CreateRole {
+		made, dropped = sqlerr.RoleCreateExists, sqlerr.RoleDropExists
+	}
 	switch r.st.Verb {
-	case Create:
-		switch {
+	case Create, CreateRole:
+		switch other := r.taken(name); {
+		case r.st.Verb == CreateRole && isReserved(name, r.by.Flavor):
+			return invalidRole(name)
+		case other != nil:
+			return other
 		case a != nil && r.st.Exists:
-			r.note(sqlerr.UserExists, sqlerr.UserCreateExists, name)
+			r.note(sqlerr.UserExists, made, name)
 			return nil
 		case a != nil:
 			r.fail(name)
 			return nil
+		case r.st.Verb == CreateRole:
+			return r.createRole(name)
 		}
-		return r.create(u, nil)
-	case Drop:
+		if err := r.create(u, nil); err != nil || r.st.Roles == nil {
+			return err
+		}
+		return r.grantAtBirth(name)
+	case Drop, DropRole:
 		switch {
 		case a == nil && r.st.Exists:
-			r.note(sqlerr.UserDoesNotExist, sqlerr.UserDropExists, name)
+			r.note(sqlerr.UserDoesNotExist, dropped, name)
 		case a == nil:
 			r.fail(name)
 		default:
@@ -138,6 +191,9 @@ func (r *run) one(i int) error {
 		}
 	case Rename:
 		to := r.st.To[i].name(r.by)
+		if other := r.taken(to); other != nil {
+			return other
+		}
 		if a == nil || r.now(to) != nil {
 			r.fail(name)
 			return nil
@@ -170,6 +226,10 @@ func (r *run) one(i int) error {
 		return r.grant(u, name, a)
 	case Revoke:
 		return r.revoke(name, a)
+	case GrantRole, RevokeRole:
+		return r.grantRoles(u)
+	case DefaultRole:
+		return r.setDefault(u)
 	}
 	return nil
 }
@@ -200,6 +260,9 @@ func wrong(name string, err error) error {
 // change gives a what u says of its login, and grants.
 func (r *run) change(a *catalog.Account, u *User, grants map[On]catalog.Privilege) error {
 	c := Change{}
+	if u.Logs && a.Role {
+		return sqlerr.Unsupported("a role that logs in", "DROP ROLE, and CREATE USER")
+	}
 	if u.Logs {
 		if u.Secret == "" {
 			return sqlerr.Unsupported("an account without a password", "give it one")
@@ -273,20 +336,28 @@ func (r *run) revoke(name string, a *catalog.Account) error {
 		for on := range Granted(a) {
 			none[on] = catalog.NoAccess
 		}
+		if r.by.Flavor == catalog.MariaDB {
+			out := *a
+			out.Roles, a = nil, &out
+		}
 		return r.change(a, &User{}, none)
 	}
 	on, err := r.st.on(r.by)
 	if err != nil {
 		return err
 	}
+	host := "%"
+	if a != nil && a.Role && r.by.Flavor == catalog.MariaDB {
+		host = ""
+	}
 	switch {
 	case a != nil && (on.Database == "*" || on.of(a) != catalog.NoAccess):
 	case on.Kind != Table:
-		return sqlerr.NoSuchRoutineGrant.New(name, "%", on.Name)
+		return sqlerr.NoSuchRoutineGrant.New(name, host, on.Name)
 	case on.Name != "":
-		return sqlerr.NoSuchTableGrant.New(name, "%", on.Name)
+		return sqlerr.NoSuchTableGrant.New(name, host, on.Name)
 	default:
-		return sqlerr.NoSuchGrant.New(name, "%")
+		return sqlerr.NoSuchGrant.New(name, host)
 	}
 	return r.change(a, &User{}, map[On]catalog.Privilege{on: on.of(a) &^ r.st.given(on)})
 }

@@ -23,6 +23,15 @@ type Account struct {
 	Procedures map[string]map[string]Privilege `json:"procedures,omitempty"`
 	// LoopbackOnly refuses logins from anywhere but this machine.
 	LoopbackOnly bool `json:"loopback_only,omitempty"`
+
+	// ID tells the account from others of its name, before it and after it.
+	ID string `json:"id,omitempty"`
+	// Role: it is there to be granted, and nobody logs in by it. On MySQL others may be granted, too.
+	Role bool `json:"role,omitempty"`
+	// Roles are those that it has been granted, of which some may not be there any more: see Accounts.
+	Roles []RoleGrant `json:"roles,omitempty"`
+	// DefaultRoles are active from the login on, as far as they are granted then. On MariaDB it is one.
+	DefaultRoles []string `json:"default_roles,omitempty"`
 }
 
 // Privileges returns what a may do with a table of database db, or in the database as a whole when table is "".

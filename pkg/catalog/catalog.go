@@ -33,7 +33,7 @@ type Snapshot struct {
 	Events      map[EventKey]*Event
 	// EventsOff: no event runs, whatever its status (event_scheduler = OFF).
 	EventsOff bool
-	Accounts  map[string]*Account
+	Accounts  Accounts
 	// Flavor is the kind of all backends; a cluster does not mix kinds.
 	Flavor Flavor
 	// ServerVersion is what clients are told in the handshake, taken from the backends.

@@ -44,7 +44,8 @@ func ShowsAccounts(db, table string) bool {
 		}
 	case "information_schema":
 		switch strings.ToLower(table) {
-		case "user_privileges", "schema_privileges", "table_privileges", "column_privileges":
+		case "user_privileges", "schema_privileges", "table_privileges", "column_privileges", "applicable_roles", "enabled_roles",
+			"administrable_role_authorizations", "role_table_grants", "role_column_grants", "role_routine_grants":
 			return true
 		}
 	}

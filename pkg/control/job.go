@@ -28,6 +28,8 @@ type DDLRequest struct {
 	SQL string `json:"sql"`
 	schema.Session
 	User string `json:"user,omitempty"` // for messages, and the definer of events
+	// Roles of User are active.
+	Roles []string `json:"roles,omitempty"`
 	// EventSince, if not zero: nothing is done if the event that the statement is about was changed since.
 	EventSince time.Time `json:"event_since,omitzero"`
 	// Made, if not zero: nothing is dropped but the table of that DDLResult.Made.

@@ -230,7 +230,7 @@ func (d *schemaChange) plan(ctx context.Context) error {
 		}
 	}
 	p := &migration.Planner{
-		Statement: st, Snap: d.snap, Trial: d.servers[first], Sequences: d.servers[0], Session: d.job.DDL.Session, User: d.job.DDL.User,
+		Statement: st, Snap: d.snap, Trial: d.servers[first], Sequences: d.servers[0], Session: d.job.DDL.Session, User: d.job.DDL.User, Roles: d.job.DDL.Roles,
 		Job: d.job.ID, Created: d.job.Created, EventSince: d.job.DDL.EventSince, Made: d.job.DDL.Made, ZeroIsValue: zeroIsValue,
 		NextID: func(ctx context.Context) (uint64, error) { return d.leader.store.NextID(ctx, "table") },
 	}

@@ -119,6 +119,9 @@ func (p *parser) view(v Verb) error {
 		case p.peek(0).is("DEFINER"):
 			from := p.peek(0).start
 			p.accept("DEFINER", "=")
+			if p.peek(0).is("CURRENT_ROLE") {
+				return sqlerr.Unsupported("a role as the definer", "name an account")
+			}
 			if p.Definer = p.peek(0).value; p.peek(0).is("CURRENT_USER") {
 				p.Definer = ""
 			}

@@ -12,7 +12,7 @@ import (
 
 // Clients' accounts are the cluster's: the servers know those of Skarv alone. The tables that show accounts are made from the
 // snapshot, in the columns that the server's own table has, so that they say what SHOW GRANTS says. There is nothing in the tables of privileges on
-// columns and stored programs, and of roles.
+// columns and stored programs.
 
 // accounts is a derived table that stands for one of accounts, which is named with its database in small letters.
 func (v *Viewer) accounts(table string) (text string, err error) {
@@ -28,8 +28,14 @@ func (v *Viewer) accounts(table string) (text string, err error) {
 		rows = v.schemaPrivileges()
 	case "information_schema.table_privileges":
 		rows = v.tablePrivileges()
+	default:
+		rows = v.roleRows(table)
 	}
-	return "(" + strings.Join(slices.Insert(rows, 0, "SELECT * FROM "+table+" WHERE FALSE"), " UNION ALL ") + ")", err
+	head := "SELECT * FROM " + table + " WHERE FALSE"
+	if rows == nil { // columns are called as the query has them only behind a UNION
+		rows = []string{head}
+	}
+	return "(" + strings.Join(slices.Insert(rows, 0, head), " UNION ALL ") + ")", err
 }
 
 // shownAccounts are those that the viewer's may see, by name: all, or itself.
@@ -81,7 +87,7 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, on account
 	name := strings.ToLower(c.Name)
 	switch name {
 	case "host":
-		return "'%'"
+		return v.quoted(v.host(a))
 	case "user":
 		return v.quoted(a.Name)
 	case "db":
@@ -98,14 +104,15 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, on account
 		return v.quoted(a.AuthPlugin)
 	case "password", "authentication_string":
 		return v.quoted(a.AuthString)
-	case "password_expired", "account_locked", "is_role":
-		return "'N'"
+	case "password_expired", "account_locked":
+		return yes(a.Role && !v.Dialect.MariaDB())
+	case "is_role":
+		return yes(a.Role)
+	case "default_role":
+		return v.quoted(strings.Join(a.DefaultRoles, ""))
 	}
 	if of, ok := strings.CutSuffix(name, "_priv"); ok {
-		if p&columnPrivilege(of) != 0 {
-			return "'Y'"
-		}
-		return "'N'"
+		return yes(p&columnPrivilege(of) != 0)
 	}
 	switch {
 	case c.Type.IsNumber():
@@ -144,9 +151,17 @@ func tableSet(p catalog.Privilege) string {
 // globalPrivileges are rows of mysql.global_priv, which MariaDB has below mysql.user.
 func (v *Viewer) globalPrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
-		access := serverBits(a.Global())
-		rows = append(rows, "SELECT '%', "+v.quoted(a.Name)+", JSON_OBJECT('access', "+strconv.FormatUint(access, 10)+
-			", 'plugin', "+v.quoted(a.AuthPlugin)+", 'authentication_string', "+v.quoted(a.AuthString)+")")
+		text := "SELECT " + v.quoted(v.host(a)) + ", " + v.quoted(a.Name) + ", JSON_OBJECT('access', " + strconv.FormatUint(serverBits(a.Global()), 10)
+		switch {
+		case a.Role:
+			text += ", 'is_role', TRUE"
+		default:
+			text += ", 'plugin', " + v.quoted(a.AuthPlugin) + ", 'authentication_string', " + v.quoted(a.AuthString)
+			for _, role := range a.DefaultRoles {
+				text += ", 'default_role', " + v.quoted(role)
+			}
+		}
+		rows = append(rows, text+")")
 	}
 	return rows
 }
@@ -193,8 +208,11 @@ func columnPrivilege(name string) catalog.Privilege {
 func (v *Viewer) userPrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
 		p := a.Global()
+		if a.Role && v.Dialect.MariaDB() {
+			continue
+		}
 		if p&catalog.All == catalog.All { // all there are on the server
-			rows = append(rows, "SELECT "+v.quoted("'"+a.Name+"'@'%'")+", 'def', skarv_all.privilege_type, "+grantable(p)+
+			rows = append(rows, "SELECT "+v.quoted(v.grantee(a))+", 'def', skarv_all.privilege_type, "+grantable(p)+
 				" FROM (SELECT DISTINCT privilege_type FROM information_schema.user_privileges WHERE privilege_type <> 'USAGE') AS skarv_all")
 			continue
 		}
@@ -206,6 +224,7 @@ func (v *Viewer) userPrivileges() (rows []string) {
 // schemaPrivileges are rows of information_schema.schema_privileges.
 func (v *Viewer) schemaPrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
+		a = v.merged(a)
 		for _, db := range sorted(a.Grants) {
 			if db != "*" {
 				rows = append(rows, v.privilegeRows(a, a.Grants[db], v.quoted(db))...)
@@ -218,7 +237,7 @@ func (v *Viewer) schemaPrivileges() (rows []string) {
 // tablePrivileges are rows of information_schema.table_privileges.
 func (v *Viewer) tablePrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
-		for on, p := range account.Granted(a) {
+		for on, p := range account.Granted(v.merged(a)) {
 			if on.Name != "" && on.Kind == account.Table {
 				rows = append(rows, v.privilegeRows(a, p, v.quoted(on.Database), v.quoted(on.Name))...)
 			}
@@ -227,9 +246,40 @@ func (v *Viewer) tablePrivileges() (rows []string) {
 	return rows
 }
 
+// host is where an account may log in from as servers' tables have it: roles of MariaDB have none.
+func (v *Viewer) host(a *catalog.Account) string {
+	if a.Role && v.Dialect.MariaDB() {
+		return ""
+	}
+	return "%"
+}
+
+// grantee is an account as the tables of privileges name it.
+func (v *Viewer) grantee(a *catalog.Account) string { return "'" + a.Name + "'@'" + v.host(a) + "'" }
+
+// yes is the value of a column that says Y or N.
+func yes(is bool) string {
+	if is {
+		return "'Y'"
+	}
+	return "'N'"
+}
+
+// merged is a with what its roles may, where that is what servers show of it: MariaDB's show it of roles.
+func (v *Viewer) merged(a *catalog.Account) *catalog.Account {
+	if !a.Role || !v.Dialect.MariaDB() {
+		return a
+	}
+	var names []string
+	for _, g := range a.Roles {
+		names = append(names, g.Name)
+	}
+	return v.Snapshot.Accounts.With(a, names)
+}
+
 // privilegeRows are rows of the tables of privileges: one for each that an account has on what on names, USAGE if there is none.
 func (v *Viewer) privilegeRows(a *catalog.Account, p catalog.Privilege, on ...string) (rows []string) {
-	head := strings.Join(append([]string{"SELECT " + v.quoted("'"+a.Name+"'@'%'"), "'def'"}, on...), ", ")
+	head := strings.Join(append([]string{"SELECT " + v.quoted(v.grantee(a)), "'def'"}, on...), ", ")
 	names := account.Names(p&^catalog.MayGrant, v.Snapshot.Flavor)
 	if names == nil {
 		names = []string{"USAGE"}

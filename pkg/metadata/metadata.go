@@ -25,9 +25,10 @@ const MaxRows = 1 << 20
 // Viewer is the account for which a statement is rewritten, and what its tables are made of. It is used for one statement, by one goroutine.
 type Viewer struct {
 	Snapshot   *catalog.Snapshot
-	Account    *catalog.Account
-	User, Host string // as errors name the account
-	Database   string // where tables without a database are; "" if there is none
+	Account    *catalog.Account // with what its active roles may
+	Roles      []string         // that are active
+	User, Host string           // as errors name the account
+	Database   string           // where tables without a database are; "" if there is none
 	Dialect    *sqlparse.Dialect
 	Mode       sqlparse.Mode // of the statement made
 
@@ -215,7 +216,8 @@ func forEverybody(table string) bool {
 	switch strings.ToLower(table) {
 	case "character_sets", "collations", "collation_character_set_applicability", "engines", "plugins", "all_plugins", "keywords",
 		"sql_functions", "spatial_ref_sys", "st_spatial_reference_systems", "st_units_of_measure", "system_variables", "session_variables",
-		"global_variables", "session_status", "global_status", "profiling", "applicable_roles", "enabled_roles", "optimizer_costs":
+		"global_variables", "session_status", "global_status", "profiling", "applicable_roles", "enabled_roles",
+		"administrable_role_authorizations", "role_table_grants", "role_column_grants", "role_routine_grants", "optimizer_costs":
 		return true
 	}
 	return false

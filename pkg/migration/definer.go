@@ -12,26 +12,32 @@ func (p *Planner) definer(name string) (string, error) {
 	if name == "" || name == p.User {
 		return p.User, nil
 	}
-	if !p.administers(p.User) {
+	if !p.client().Administers() {
 		if p.Snap.Flavor == catalog.MySQL {
 			return "", sqlerr.SpecificAccessDenied.New("SUPER or SET_ANY_DEFINER")
 		}
 		return "", sqlerr.SpecificAccessDenied.New("SUPER, SET USER")
 	}
-	if p.Snap.Accounts[name] == nil {
+	if a := p.Snap.Accounts[name]; a != nil && a.Role && p.Snap.Flavor == catalog.MariaDB {
+		return "", sqlerr.Unsupported("a role as the definer", "name an account")
+	} else if a == nil {
 		p.note(sqlerr.NoSuchUser.New(name))
 	}
 	return name, nil
 }
 
-func (p *Planner) administers(user string) bool {
-	a := p.Snap.Accounts[user]
-	return a != nil && a.Administers()
+// client is the account of who runs the statement, with what its active roles may.
+func (p *Planner) client() *catalog.Account {
+	a := p.Snap.Accounts[p.User]
+	if a == nil {
+		return &catalog.Account{}
+	}
+	return p.Snap.Accounts.With(a, p.Roles)
 }
 
 // mayChange returns the error of MySQL for a view or program of a definer that administers, which others may not change or drop.
 func (p *Planner) mayChange(definer string) error {
-	if p.Snap.Flavor == catalog.MySQL && p.administers(definer) && !p.administers(p.User) {
+	if a := p.Snap.Accounts[definer]; p.Snap.Flavor == catalog.MySQL && a != nil && p.Snap.Accounts.Administers(a) && !p.client().Administers() {
 		return sqlerr.SpecificAccessDenied.New("SYSTEM_USER")
 	}
 	return nil

@@ -84,7 +84,7 @@ func (p *Planner) planEvent(o ddl.Name) error {
 				return sqlerr.NoDatabase.New()
 			}
 		}
-		if a := p.Snap.Accounts[p.User]; a == nil || a.Privileges(there.DB, "")&catalog.MayEvent == 0 {
+		if p.client().Privileges(there.DB, "")&catalog.MayEvent == 0 {
 			return sqlerr.AccessDeniedDB.New(p.User, "%", there.DB)
 		}
 		if p.Snap.Databases[there.DB] == nil {

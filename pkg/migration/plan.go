@@ -28,9 +28,10 @@ type Planner struct {
 	Trial *schema.Server
 	// Sequences is the server of the node group that has MariaDB's sequences.
 	Sequences *schema.Server
-	// Session is the client's, User its account.
+	// Session is the client's, User its account, and Roles those of the account that are active.
 	Session schema.Session
 	User    string
+	Roles   []string
 	// Job is the id of the job, which names what the planner creates, and Created when it was asked for.
 	Job     string
 	Created time.Time

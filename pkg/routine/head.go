@@ -166,6 +166,9 @@ func (p *parser) head(prog *Program) error {
 		if err := p.expect("="); err != nil {
 			return err
 		}
+		if p.is(0, "CURRENT_ROLE") {
+			return sqlerr.Unsupported("a role as the definer", "name an account")
+		}
 		for !p.end() && !p.is(0, "PROCEDURE") && !p.is(0, "FUNCTION") && !p.is(0, "TRIGGER") && !p.is(0, "EVENT") && !p.is(0, "AGGREGATE") {
 			p.pos++
 		}

@@ -98,7 +98,7 @@ type schemaChanges struct{ client *control.Client }
 // DDL implements session.DDL.
 func (d schemaChanges) DDL(ctx context.Context, r session.DDLRequest) (session.DDLResult, error) {
 	res, err := d.client.DDL(ctx, control.DDLRequest{
-		SQL: r.SQL, User: r.User, Made: r.Made,
+		SQL: r.SQL, User: r.User, Roles: r.Roles, Made: r.Made,
 		Session: schema.Session{DB: r.Database, SQLMode: r.SQLMode, Charset: r.Charset, Collation: r.Collation, Set: r.Session},
 	})
 	out := session.DDLResult{Affected: res.Affected, Made: res.Made}

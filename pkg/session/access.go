@@ -18,8 +18,8 @@ func (s *Session) authorise(p *plan.Plan) error {
 	own := true // all that is asked is of the session's account
 	for _, a := range p.Access {
 		by := s.account
-		if a.As != "" {
-			if by, own = s.snap.Accounts[a.As], false; by == nil {
+		if !s.actsItself(a) {
+			if by, own = s.snap.Definer(a.As), false; by == nil {
 				if a.View != nil && !s.admin { // who the definer was, only administrators are told
 					return sqlerr.AccessDenied.New(s.account.Name, "%", "YES")
 				}
@@ -36,6 +36,12 @@ func (s *Session) authorise(p *plan.Plan) error {
 	return nil
 }
 
+// actsItself reports whether it is the session's account that needs a, with the roles that are active: a program of which it is the definer runs as it
+// does itself, but views are read as by nobody but their definers.
+func (s *Session) actsItself(a plan.Access) bool {
+	return a.As == "" || a.As == s.account.Name && a.View == nil
+}
+
 // withheld is err, a planner's, unless that tells of a schema of which the account may not know: servers ask for privileges before they look for names.
 func (s *Session) withheld(err error) error {
 	if !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.UnknownColumn, sqlerr.AmbiguousColumn, sqlerr.ViewInvalid,
@@ -50,16 +56,16 @@ func (s *Session) withheld(err error) error {
 
 // actAs makes the account that a program runs as the session's until back is called.
 func (s *Session) actAs(security catalog.Security) (back func(), err error) {
-	account, admin, was, vouched := s.account, s.admin, s.definer, s.vouched
-	if name := security.As(""); name != "" {
-		definer := s.snap.Accounts[name]
+	account, roles, admin, was, vouched := s.account, s.roles, s.admin, s.definer, s.vouched
+	if name := security.As(""); name != "" && name != s.account.Name {
+		definer := s.snap.Definer(name)
 		if definer == nil {
 			return nil, sqlerr.NoSuchUser.New(name)
 		}
-		s.account, s.admin, s.definer = definer, definer.Administers(), name
+		s.account, s.roles, s.admin, s.definer = definer, s.snap.DefinerRoles(s.snap.Accounts[name]), definer.Administers(), name
 	}
 	s.vouched = false
-	return func() { s.account, s.admin, s.definer, s.vouched = account, admin, was, vouched }, nil
+	return func() { s.account, s.roles, s.admin, s.definer, s.vouched = account, roles, admin, was, vouched }, nil
 }
 
 // has is what an account may do with what a is about.
@@ -86,7 +92,7 @@ func may(by *catalog.Account, a plan.Access) bool {
 func (s *Session) denied(by *catalog.Account, a plan.Access) error {
 	lacks := a.Privilege &^ has(by, a)
 	host := s.accountHost()
-	if a.As != "" {
+	if !s.actsItself(a) {
 		host = "%"
 	}
 	switch {

@@ -2,12 +2,12 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
@@ -18,7 +18,12 @@ func (s *Session) changeAccounts() error {
 	if err != nil {
 		return err
 	}
-	by := account.Session{Flavor: s.snap.Flavor, User: s.account.Name, Host: s.accountHost(), Database: s.db, Lower: s.snap.LowerCaseTableNames != 0}
+	by := account.Session{
+		Flavor: s.snap.Flavor, User: s.account.Name, Host: s.accountHost(), Database: s.db, Lower: s.snap.LowerCaseTableNames != 0, Roles: s.roles,
+	}
+	if st.Verb == account.SetRole {
+		return s.setRole(st, by)
+	}
 	if err := st.Allowed(by, s.account, s.snap.Accounts); err != nil {
 		return err
 	}
@@ -53,55 +58,120 @@ func (s *Session) changeAccounts() error {
 	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
 }
 
-// shownAccount is the account that the SHOW at hand is about: that of who asks, if it names none behind the words or says CURRENT_USER. Everybody
-// may see his own, administrators those of others; of is nil if there is no such account.
-func (s *Session) shownAccount(words ...string) (user, host string, of *catalog.Account, err error) {
-	tokens := s.stmt.Tokens()
-	tok := tokens.Next()
-	for _, w := range words {
-		if s.stmt.Is(tok, w) {
-			tok = tokens.Next()
+// shownAccount is the account that the SHOW at hand is about. Everybody may see his own, and the role that is active on MariaDB, administrators those of
+// others; of is nil if there is no such account.
+func (s *Session) shownAccount() (sh account.Shown, of *catalog.Account, err error) {
+	if sh, err = account.ParseShown(s.stmt); err != nil {
+		return sh, nil, err
+	}
+	mariadb := s.cfg.Dialect.MariaDB()
+	switch {
+	case sh.Current:
+		sh.Name, sh.Host = s.account.Name, "%"
+		return sh, s.ownAccount(), nil
+	case sh.Role:
+		if active := s.activeRole(); active != nil {
+			return sh, active, nil
 		}
+		sh.Name, sh.Host = s.account.Name, "%"
+		return sh, nil, nil
+	case sh.Name == s.account.Name && sh.Host == "%":
+		return sh, s.ownAccount(), nil
 	}
-	if tok.Kind == sqlparse.EOF || s.stmt.Is(tok, "CURRENT_USER") {
-		return s.account.Name, "%", s.account, nil
+	if sh.Host == "%" {
+		of = s.snap.Accounts[sh.Name]
 	}
-	if user, host, err = account.Named(s.stmt, tok, tokens); err != nil {
-		return user, host, nil, err
-	}
-	if user == s.account.Name && host == "%" {
-		return user, host, s.account, nil
+	if mariadb && of != nil && of.Role {
+		switch active := s.activeRole(); {
+		case sh.Hosted:
+			of = nil
+		case of == active:
+			return sh, of, nil
+		}
 	}
 	if !s.account.Administers() {
-		if s.cfg.Dialect.MariaDB() {
-			return user, host, nil, sqlerr.AccessDeniedDB.New(s.account.Name, "%", "mysql")
+		if mariadb {
+			return sh, nil, sqlerr.AccessDeniedDB.New(s.account.Name, "%", "mysql")
 		}
-		return user, host, nil, account.TableDenied(s.snap.Flavor, catalog.MaySelect, s.account.Name, s.accountHost(), "mysql", "user")
+		return sh, nil, account.TableDenied(s.snap.Flavor, catalog.MaySelect, s.account.Name, s.accountHost(), "mysql", "user")
 	}
-	if host != "%" {
-		return user, host, nil, nil
-	}
-	return user, host, s.snap.Accounts[user], nil
+	return sh, of, nil
 }
 
 // showGrants is SHOW GRANTS [FOR ...].
 func (s *Session) showGrants() error {
-	user, host, of, err := s.shownAccount("SHOW", "GRANTS", "FOR")
+	sh, of, err := s.shownAccount()
 	if err != nil {
 		return err
 	}
 	if of == nil {
-		return sqlerr.NoSuchGrant.New(user, host)
+		return sqlerr.NoSuchGrant.New(sh.Name, sh.Host)
 	}
-	t := newTable(fmt.Sprintf("Grants for %s@%%", user))
+	t := newTable("Grants for " + of.Name + "@%")
+	mariadb := s.cfg.Dialect.MariaDB()
+	if mariadb && of.Role {
+		t = newTable("Grants for " + of.Name)
+	}
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
-	grantee := sqltypes.QuoteName(user) + "@`%`"
+	switch {
+	case mariadb:
+		s.grantsOfMariaDB(t, sh, of)
+	default:
+		using := sh.Using
+		if sh.Current && using == nil {
+			using = s.roles
+		}
+		for _, role := range sh.Using {
+			if !s.snap.Accounts.Has(of, role) {
+				return account.NotGranted(role, of.Name)
+			}
+		}
+		s.grantsOf(t, s.snap.Accounts.With(of, using))
+		s.rolesOf(t, of)
+	}
+	return s.send(t)
+}
+
+// grantsOfMariaDB are the rows of SHOW GRANTS of MariaDB: each role stands for itself.
+func (s *Session) grantsOfMariaDB(t *table, sh account.Shown, of *catalog.Account) {
+	list := s.snap.Accounts.Inherited(of)
+	if !of.Role {
+		list = list[:1]
+		if role := s.activeRole(); sh.Implied && role != nil {
+			list = append(list, s.snap.Accounts.Inherited(role)...)
+		}
+	}
+	for _, a := range list {
+		for role, g := range s.snap.Accounts.Granted(a) {
+			text := "GRANT " + sqltypes.QuoteName(role.Name) + " TO " + s.grantee(a)
+			if g.Admin {
+				text += " WITH ADMIN OPTION"
+			}
+			t.add(text)
+		}
+		s.grantsOf(t, a)
+	}
+	for _, role := range of.DefaultRoles {
+		t.add("SET DEFAULT ROLE " + sqltypes.QuoteName(role) + " FOR " + s.grantee(of))
+	}
+}
+
+// grantee is an account as GRANT names it.
+func (s *Session) grantee(a *catalog.Account) string {
+	if a.Role && s.cfg.Dialect.MariaDB() {
+		return sqltypes.QuoteName(a.Name)
+	}
+	return sqltypes.QuoteName(a.Name) + "@`%`"
+}
+
+// grantsOf are the rows of SHOW GRANTS for the privileges of an account.
+func (s *Session) grantsOf(t *table, of *catalog.Account) {
 	for on, p := range account.Granted(of) {
-		names, grants := account.Shown(p, on, s.snap.Flavor)
+		names, grants := account.Told(p, on, s.snap.Flavor)
 		if names == nil {
 			names = []string{"USAGE"}
 		}
-		text := "GRANT " + strings.Join(names, ", ") + " ON " + grantedOn(on) + " TO " + grantee
+		text := "GRANT " + strings.Join(names, ", ") + " ON " + grantedOn(on) + " TO " + s.grantee(of)
 		if on.Database == "*" && s.cfg.Dialect.MariaDB() {
 			text += identified(of)
 		}
@@ -110,7 +180,27 @@ func (s *Session) showGrants() error {
 		}
 		t.add(text)
 	}
-	return s.send(t)
+}
+
+// rolesOf are the rows of SHOW GRANTS of MySQL for the roles of an account.
+func (s *Session) rolesOf(t *table, of *catalog.Account) {
+	for _, admin := range []bool{false, true} {
+		var names []string
+		for role, g := range s.snap.Accounts.Granted(of) {
+			if g.Admin == admin {
+				names = append(names, s.grantee(role))
+			}
+		}
+		if names == nil {
+			continue
+		}
+		slices.Sort(names)
+		text := "GRANT " + strings.Join(names, ",") + " TO " + s.grantee(of)
+		if admin {
+			text += " WITH ADMIN OPTION"
+		}
+		t.add(text)
+	}
 }
 
 // grantedOn is how GRANT writes what privileges are on.
@@ -140,26 +230,42 @@ func identified(a *catalog.Account) string {
 
 // showCreateUser is SHOW CREATE USER [...].
 func (s *Session) showCreateUser() error {
-	user, host, of, err := s.shownAccount("SHOW", "CREATE", "USER")
+	sh, of, err := s.shownAccount()
 	if err != nil {
 		return err
 	}
 	mariadb := s.cfg.Dialect.MariaDB()
 	switch {
-	case of == nil && mariadb:
+	case mariadb && of != nil && of.Role && !s.account.Administers():
+		return sqlerr.AccessDeniedDB.New(s.account.Name, "%", "mysql")
+	case mariadb && (of == nil || of.Role):
 		return account.NoSuchUser(catalog.MariaDB)
 	case of == nil:
-		return sqlerr.CannotUser.New("SHOW CREATE USER", fmt.Sprintf("'%s'@'%s' (User account does not exist)", user, host))
+		return sqlerr.CannotUser.New("SHOW CREATE USER", fmt.Sprintf("'%s'@'%s' (User account does not exist)", sh.Name, sh.Host))
 	}
-	text := "CREATE USER " + sqltypes.QuoteName(user) + "@`%`"
+	text := "CREATE USER " + s.grantee(of)
 	switch {
 	case !mariadb:
-		text += " IDENTIFIED WITH '" + of.AuthPlugin + "' AS " + sqltypes.Literal(of.AuthString) + " REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK PASSWORD HISTORY DEFAULT" +
-			" PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT"
+		text += " IDENTIFIED WITH '" + of.AuthPlugin + "'"
+		if of.AuthString != "" {
+			text += " AS " + sqltypes.Literal(of.AuthString)
+		}
+		if roles := s.snap.Accounts.Defaults(of); roles != nil {
+			slices.Sort(roles)
+			for i, name := range roles {
+				roles[i] = sqltypes.QuoteName(name) + "@`%`"
+			}
+			text += " DEFAULT ROLE " + strings.Join(roles, ",")
+		}
+		state := "PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK"
+		if of.Role {
+			state = "PASSWORD EXPIRE ACCOUNT LOCK"
+		}
+		text += " REQUIRE NONE " + state + " PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT"
 	default:
 		text += identified(of)
 	}
-	t := newTable(fmt.Sprintf("CREATE USER for %s@%%", user))
+	t := newTable(fmt.Sprintf("CREATE USER for %s@%%", of.Name))
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	t.add(text)
 	return s.send(t)

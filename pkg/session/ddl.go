@@ -255,7 +255,7 @@ func (s *Session) differsByState(st *sqlparse.Statement) error {
 
 // ddlRequest is the statement at hand with the session variables that may change its meaning.
 func (s *Session) ddlRequest() DDLRequest {
-	r := DDLRequest{Database: s.db, SQL: string(s.args.AppendStatement(nil)), SQLMode: s.sqlMode, User: s.account.Name, Charset: "utf8mb4"}
+	r := DDLRequest{Database: s.db, SQL: string(s.args.AppendStatement(nil)), SQLMode: s.sqlMode, User: s.account.Name, Roles: s.roles, Charset: "utf8mb4"}
 	for _, v := range s.state.Vars {
 		switch v.Name {
 		case "@@session.`character_set_client`":

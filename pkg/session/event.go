@@ -22,6 +22,12 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	s.snap = s.snapshot()
+	if own := s.snap.Client(s.user); own != nil {
+		s.roles = s.snap.DefinerRoles(own)
+	}
+	if !s.followAccount() {
+		return sqlerr.NoSuchUser.New(s.user)
+	}
 	if err := s.check(e.Database, "", catalog.MayEvent); err != nil {
 		return err
 	}

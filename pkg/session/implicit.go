@@ -28,8 +28,10 @@ func (s *Session) ends() bool {
 		tokens := s.stmt.Tokens()
 		return !s.stmt.Is(tokens.Next(), "CHECKSUM")
 	case sqlparse.Create, sqlparse.Alter, sqlparse.Drop, sqlparse.Truncate, sqlparse.RenameTable,
-		sqlparse.LockTables, sqlparse.UnlockTables, sqlparse.Flush, sqlparse.Account, sqlparse.Grant:
+		sqlparse.LockTables, sqlparse.UnlockTables, sqlparse.Flush, sqlparse.Grant:
 		return true
+	case sqlparse.Account:
+		return !s.setsRole()
 	}
 	return false
 }
@@ -37,7 +39,7 @@ func (s *Session) ends() bool {
 // misread is the fault that a server finds in reading the statement at hand, if it is one that ends transactions. A server
 // reads all of a statement before it does anything: DROP TABLE a WHERE b drops nothing, and commits nothing.
 func (s *Session) misread() error {
-	if !s.ends() || s.current != nil { // what is prepared was read then
+	if !s.ends() && !s.setsRole() || s.current != nil { // what is prepared was read then
 		return nil
 	}
 	fault := s.fault(s.anyGroup())

@@ -336,6 +336,9 @@ func textOnlyOnMySQL(st *sqlparse.Statement) bool {
 	switch st.Kind() {
 	case sqlparse.Use, sqlparse.Begin, sqlparse.Savepoint, sqlparse.Release, sqlparse.LockTables, sqlparse.UnlockTables:
 		return true
+	case sqlparse.Account:
+		what := st.Words()
+		return what.Take("CREATE", "ROLE") || what.Take("DROP", "ROLE")
 	case sqlparse.TableAdmin:
 		tokens := st.Tokens()
 		return st.Is(tokens.Next(), "CHECK")

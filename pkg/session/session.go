@@ -129,6 +129,7 @@ type DDLRequest struct {
 	// Session is further SET statements that bring a fresh session into the client's state.
 	Session []string
 	User    string
+	Roles   []string // of User that are active
 	// Made, if not zero: nothing is dropped but the table of that DDLResult.Made.
 	Made uint64
 }
@@ -162,8 +163,9 @@ type Session struct {
 type login struct {
 	user        string
 	host        string
-	account     *catalog.Account
+	account     *catalog.Account  // with what its active roles may
 	accountFrom *catalog.Snapshot // the snapshot account was looked up in
+	roles       []string          // that are active, as far as the account has them
 	admin       bool              // of account: an administrator's
 
 	definer string // of the program that runs, whose account is meanwhile the session's
@@ -392,7 +394,7 @@ func (s *Session) NewStatement() (*sqlparse.Statement, sqlparse.Mode) {
 
 // Account implements mysqlserver.Handler.
 func (s *Session) Account(user string) *catalog.Account {
-	return s.cfg.Snapshot().Accounts[user]
+	return s.cfg.Snapshot().Client(user)
 }
 
 // Authenticated implements mysqlserver.Handler: the client has logged in, or changed its user.
@@ -406,11 +408,13 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	s.user, s.db = user, ""
 	s.host = hostOf(s.conn.RemoteAddr())
 	s.snap = s.cfg.Snapshot()
-	s.account, s.accountFrom = s.snap.Accounts[user], s.snap
-	if s.account == nil {
+	if own := s.snap.Client(user); own != nil {
+		s.roles = s.snap.Accounts.Defaults(own)
+	}
+	if !s.followAccount() {
+		s.account = nil
 		return sqlerr.AccessDenied.New(user, s.host, "NO")
 	}
-	s.admin = s.account.Administers()
 	if err := s.reset(login, s.conn.Collation()); err != nil {
 		return err
 	}
@@ -600,12 +604,9 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	}
 	s.snap = s.snapshot()
 	if s.accountFrom != s.snap {
-		account := s.snap.Accounts[s.user]
-		if account == nil {
+		if !s.followAccount() {
 			return s.removed(cmd)
 		}
-		s.account, s.accountFrom = account, s.snap
-		s.admin = s.account.Administers()
 		s.followDB()
 	}
 	switch cmd {

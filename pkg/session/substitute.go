@@ -63,6 +63,10 @@ func (s *Session) substitute() ([]byte, error) {
 				}
 			} else if stmt.Is(tok, "CURRENT_USER") {
 				edits = append(edits, valueEdit{tok.Span, userName(s.currentUser(), stmt)})
+			} else if s.cfg.Dialect.MariaDB() && stmt.Is(tok, "CURRENT_ROLE") {
+				if v, ok := s.currentRole(stmt); ok {
+					edits = append(edits, valueEdit{tok.Span, v})
+				}
 			}
 		}
 	}
@@ -136,6 +140,8 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 			return sessionValue{strconv.FormatUint(uint64(s.conn.ID()), 10), "IF(1, CAST(%s AS UNSIGNED), CRC32(''))"}, true // INT UNSIGNED, as both are
 		}
 		return unsigned(uint64(s.conn.ID())), true
+	case stmt.Is(name, "CURRENT_ROLE"):
+		return s.currentRole(stmt)
 	case stmt.Is(name, "USER"), stmt.Is(name, "SESSION_USER"), stmt.Is(name, "SYSTEM_USER"):
 		return userName(s.user+"@"+s.host, stmt), true
 	case stmt.Is(name, "CURRENT_USER"):

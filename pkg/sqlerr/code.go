@@ -72,6 +72,17 @@ const (
 	SubqueriesNotSupported  Code = 1970 // MariaDB's
 	UserCreateExists        Code = 1973 // MariaDB's
 	UserDropExists          Code = 1974
+	RoleCreateExists        Code = 1975
+	RoleDropExists          Code = 1976
+	InvalidRole             Code = 1959
+	InvalidCurrentUser      Code = 1960
+	CannotGrantRole         Code = 1961
+	CannotRevokeRole        Code = 1962
+	AccessDeniedToRole      Code = 1698
+	UnknownAuthorizationID  Code = 3523 // MySQL's
+	RoleNotGranted          Code = 3530
+	RenamedRole             Code = 3532
+	RoleGrantedToItself     Code = 4027
 	TableAccessDenied       Code = 1142
 	IllegalGrant            Code = 1144
 	NoSuchTableGrant        Code = 1147
@@ -310,6 +321,28 @@ func definitionOf(c Code) definition {
 		return definition{"HY000", "Can't create user %s; it already exists"}
 	case UserDropExists:
 		return definition{"HY000", "Can't drop user %s; it doesn't exist"}
+	case RoleCreateExists:
+		return definition{"HY000", "Can't create role %s; it already exists"}
+	case RoleDropExists:
+		return definition{"HY000", "Can't drop role %s; it doesn't exist"}
+	case InvalidRole:
+		return definition{"OP000", "%s"} // Invalid role specification, or which account has not been granted which role
+	case InvalidCurrentUser:
+		return definition{"0L000", "The current user is invalid"}
+	case CannotGrantRole:
+		return definition{"HY000", "Cannot grant role '%s' to: %s"}
+	case CannotRevokeRole:
+		return definition{"HY000", "Cannot revoke role '%s' from: %s"}
+	case AccessDeniedToRole:
+		return definition{"28000", "Access denied for user '%s'@'%s'"}
+	case UnknownAuthorizationID:
+		return definition{"HY000", "Unknown authorization ID %s"}
+	case RoleNotGranted:
+		return definition{"HY000", "%s is not granted to %s"}
+	case RenamedRole:
+		return definition{"HY000", "Renaming of a role identifier is forbidden"}
+	case RoleGrantedToItself:
+		return definition{"HY000", "User account %s is directly or indirectly granted to the role %s. The GRANT would create a loop"}
 	case NoSuchGrant:
 		return definition{"42000", "There is no such grant defined for user '%s' on host '%s'"}
 	case TableAccessDenied:

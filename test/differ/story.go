@@ -28,6 +28,7 @@ import (
 //	-- auto: why           it is not run where skarv_joins is set from outside
 //	-- sent: length, why   of what comes beside rows this may differ (see CompareSent)
 //	-- as: account         it is run on new connections of this account, whose password is its name, without a default database
+//	-- as: account, role   and behind SET ROLE
 //	-- first of several    it fails for several rows, and may tell of any
 
 // Step is one statement of a story.
@@ -40,7 +41,7 @@ type Step struct {
 	Args         [][]any
 	File         *string
 	Joins        string
-	As           string
+	As, Role     string
 	Auto         bool
 	Sent         map[string]bool
 	FirstOf      bool
@@ -99,7 +100,7 @@ func (s *Step) mark(key, value string) error {
 	case "joins":
 		s.Joins = value
 	case "as":
-		s.As = value
+		s.As, s.Role, _ = strings.Cut(value, ", ")
 	case "auto":
 		s.Auto = true
 	case "skip-prepared":
@@ -186,6 +187,11 @@ func (p Play) Run(ctx context.Context, one, many Conn, database string, story []
 				return fmt.Errorf("line %d: %w", s.Line, err)
 			}
 			defer end()
+			if s.Role != "" {
+				role := Step{SQL: "SET ROLE " + s.Role}
+				role.run(ctx, one, false)
+				role.run(ctx, many, false)
+			}
 		}
 		if err := setJoins(ctx, many, s.Joins); err != nil {
 			return err

@@ -1,0 +1,151 @@
+package catalog
+
+import (
+	"iter"
+	"maps"
+	"slices"
+)
+
+// Accounts are those of a cluster, by name.
+type Accounts map[string]*Account
+
+// RoleGrant is a role that an account has been granted, or another role.
+type RoleGrant struct {
+	Name  string `json:"name"`
+	ID    string `json:"id,omitempty"` // of the role: one made later of that name is another
+	Admin bool   `json:"admin,omitempty"`
+}
+
+// Granted are the roles that a has been granted itself and that there still are, in the order in which it was granted them.
+func (m Accounts) Granted(a *Account) iter.Seq2[*Account, RoleGrant] {
+	return func(yield func(*Account, RoleGrant) bool) {
+		for _, g := range a.Roles {
+			if role := m[g.Name]; role != nil && role.ID == g.ID && !yield(role, g) {
+				return
+			}
+		}
+	}
+}
+
+// Has reports whether a has been granted the role itself.
+func (m Accounts) Has(a *Account, role string) bool {
+	for r := range m.Granted(a) {
+		if r.Name == role {
+			return true
+		}
+	}
+	return false
+}
+
+// Inherited are the roles and what they have been granted in turn, each once and before what it was granted.
+func (m Accounts) Inherited(roles ...*Account) (list []*Account) {
+	for _, role := range roles {
+		list = m.inherit(list, role)
+	}
+	return list
+}
+
+func (m Accounts) inherit(list []*Account, role *Account) []*Account {
+	if slices.Contains(list, role) {
+		return list
+	}
+	list = append(list, role)
+	for r := range m.Granted(role) {
+		list = m.inherit(list, r)
+	}
+	return list
+}
+
+// Active are those of the roles of names that a has been granted itself, and what these inherit.
+func (m Accounts) Active(a *Account, names []string) (list []*Account) {
+	for role := range m.Granted(a) {
+		if slices.Contains(names, role.Name) {
+			list = m.inherit(list, role)
+		}
+	}
+	return list
+}
+
+// With is a with the privileges of those of the roles of names that it has been granted; a itself if there are none.
+func (m Accounts) With(a *Account, names []string) *Account {
+	active := m.Active(a, names)
+	if len(active) == 0 {
+		return a
+	}
+	out := *a
+	out.Grants = maps.Clone(a.Grants)
+	if out.Grants == nil {
+		out.Grants = map[string]Privilege{}
+	}
+	out.Tables, out.Functions, out.Procedures = copied(a.Tables), copied(a.Functions), copied(a.Procedures)
+	for _, role := range active {
+		add(out.Grants, role.Grants)
+		addNamed(out.Tables, role.Tables)
+		addNamed(out.Functions, role.Functions)
+		addNamed(out.Procedures, role.Procedures)
+	}
+	return &out
+}
+
+func copied(of map[string]map[string]Privilege) map[string]map[string]Privilege {
+	out := make(map[string]map[string]Privilege, len(of))
+	for db, named := range of {
+		out[db] = maps.Clone(named)
+	}
+	return out
+}
+
+func add(to, more map[string]Privilege) {
+	for name, p := range more {
+		to[name] |= p
+	}
+}
+
+func addNamed(to, more map[string]map[string]Privilege) {
+	for db, named := range more {
+		if to[db] == nil {
+			to[db] = map[string]Privilege{}
+		}
+		add(to[db], named)
+	}
+}
+
+// Defaults are those of a's default roles that it has been granted.
+func (m Accounts) Defaults(a *Account) (names []string) {
+	for _, name := range a.DefaultRoles {
+		if m.Has(a, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Administers reports whether a is an administrator of the cluster, or may become one by its roles.
+func (m Accounts) Administers(a *Account) bool {
+	return slices.ContainsFunc(m.Inherited(a), (*Account).Administers)
+}
+
+// DefinerRoles are the roles that are active where something acts in the name of a: on MySQL the default ones.
+func (s *Snapshot) DefinerRoles(a *Account) []string {
+	if s.Flavor != MySQL {
+		return nil
+	}
+	return s.Accounts.Defaults(a)
+}
+
+// Definer is the account of a name with what it may where something acts in its name; nil: there is none.
+func (s *Snapshot) Definer(name string) *Account {
+	a := s.Accounts[name]
+	if a == nil || len(a.DefaultRoles) == 0 {
+		return a
+	}
+	return s.Accounts.With(a, s.DefinerRoles(a))
+}
+
+// Client is the account of a name by which clients log in; nil: there is none.
+func (s *Snapshot) Client(name string) *Account {
+	if a := s.Accounts[name]; a != nil && !a.Role {
+		return a
+	}
+	return nil
+}
