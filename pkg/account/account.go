@@ -266,11 +266,11 @@ func (c Change) made(name string) (*catalog.Account, error) {
 	if c.AuthString == "" {
 		return nil, errNoPassword
 	}
-	return c.Applied(&catalog.Account{Name: name, ID: newID()})
+	return c.Applied(&catalog.Account{Name: name, ID: NewID()})
 }
 
-// newID is the ID of a new account.
-func newID() string { return crypto.Text() }
+// NewID is the ID of a new account.
+func NewID() string { return crypto.Text() }
 
 // Applied is a with the change.
 func (c Change) Applied(a *catalog.Account) (*catalog.Account, error) {

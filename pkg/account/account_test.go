@@ -90,7 +90,7 @@ func TestPrivileges(t *testing.T) {
 		{catalog.MayExecute, "GRANT EXECUTE ON PACKAGE d.p TO x", "!1235"},
 		{0, "GRANT BINLOG ADMIN ON *.* TO x", "!1235"},
 		{0, "GRANT PROXY ON x TO x", "!1235"},
-		{0, "GRANT role TO x", "!1235"},
+		{0, "GRANT role TO x", "!Invalid role specification `role`"},
 		{0, "REVOKE SELECT ON d.t FROM x", "!There is no such grant defined for user 'x' on host '%' on table 't'"},
 		{0, "REVOKE SELECT ON d.* FROM x", "!There is no such grant defined for user 'x' on host '%'"},
 		{catalog.MaySelect, "GRANT INSERT, UPDATE, DELETE ON d.* TO x", "d: SELECT, INSERT, UPDATE, DELETE"},

@@ -127,6 +127,9 @@ func (st *Statement) Missing(by Session, snap *catalog.Snapshot) error {
 	return nil
 }
 
+// Given is the privileges of a GRANT that names what they are on.
+func (st *Statement) Given() catalog.Privilege { return st.given(st.On) }
+
 // given is the privileges of the statement on what they are on.
 func (st *Statement) given(on On) catalog.Privilege {
 	if st.All {

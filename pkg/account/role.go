@@ -282,7 +282,7 @@ func (r *run) createRole(name string) error {
 	if err := checkName(name); err != nil {
 		return wrong(name, err)
 	}
-	role := &catalog.Account{Name: name, ID: newID(), Role: true, Grants: map[string]catalog.Privilege{}}
+	role := &catalog.Account{Name: name, ID: NewID(), Role: true, Grants: map[string]catalog.Privilege{}}
 	if r.by.Flavor == catalog.MySQL {
 		role.AuthPlugin = "caching_sha2_password"
 	}

@@ -29,6 +29,9 @@ type serverAccount struct {
 	name, host, plugin, auth string
 	locked, expired          bool // it cannot log in, or do nothing until it has another password
 	encrypted                bool // it must use TLS
+	role                     bool // nobody logs in by it
+	roles                    []catalog.RoleGrant
+	defaults                 []string
 	privileges               map[account.On]catalog.Privilege
 	unknown                  []string // privileges that accounts of the cluster do not have
 }
@@ -38,22 +41,24 @@ func (i *importer) readAccounts(ctx context.Context) error {
 	if !i.req.Accounts {
 		return nil
 	}
-	locked := "account_locked = 'Y'"
+	locked, role := "account_locked = 'Y'", "account_locked = 'Y' AND password_expired = 'Y' AND COALESCE(authentication_string, '') = ''"
 	if i.facts.Node.Flavor == catalog.MariaDB {
 		locked = "COALESCE((SELECT JSON_VALUE(p.Priv, '$.account_locked') FROM mysql.global_priv AS p WHERE p.User = user.User AND p.Host = user.Host), '') IN ('1', 'true')"
+		role = "is_role = 'Y'"
 	}
 	var list []*serverAccount
 	byName := map[string]*serverAccount{}
 	err := i.s.Rows(ctx, func(r *sql.Rows) error {
 		a := &serverAccount{privileges: map[account.On]catalog.Privilege{}}
-		if err := r.Scan(&a.name, &a.host, &a.plugin, &a.auth, &a.locked, &a.expired, &a.encrypted); err != nil {
+		if err := r.Scan(&a.name, &a.host, &a.plugin, &a.auth, &a.locked, &a.expired, &a.encrypted, &a.role); err != nil {
 			return err
 		}
 		list = append(list, a)
 		byName["'"+a.name+"'@'"+a.host+"'"] = a
 		return nil
-	}, "SELECT user, host, plugin, COALESCE(authentication_string, ''), "+locked+", password_expired = 'Y', ssl_type <> '' FROM mysql.user WHERE user NOT LIKE 'mysql.%' AND user <> '' AND host <> ''"+
-		" AND user NOT LIKE 'skarv\\_w%' AND user NOT IN ('mariadb.sys') ORDER BY user, host")
+	}, "SELECT user, host, plugin, COALESCE(authentication_string, ''), "+locked+", password_expired = 'Y', ssl_type <> '', "+role+
+		" FROM mysql.user WHERE user NOT LIKE 'mysql.%' AND user <> '' AND (host <> '' OR "+role+")"+
+		" AND user NOT LIKE 'skarv\\_w%' AND user NOT IN ('mariadb.sys', 'PUBLIC') ORDER BY user, host")
 	if err != nil {
 		return err
 	}
@@ -63,7 +68,7 @@ func (i *importer) readAccounts(ctx context.Context) error {
 		if err := r.Scan(&grantee, &on.Database, &on.Name, &privilege, &grantable); err != nil {
 			return err
 		}
-		if a := byName[grantee]; a != nil {
+		if a := byName[grantee]; a != nil && !i.aloneTells(a) {
 			a.has(on, privilege, grantable == "YES")
 		}
 		return nil
@@ -77,12 +82,18 @@ func (i *importer) readAccounts(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := i.readRoles(ctx, list, byName); err != nil {
+		return err
+	}
 	seen := map[string]int{}
 	for _, a := range list {
 		seen[a.name]++
 	}
 	for _, a := range list {
 		i.accounts = append(i.accounts, i.account(a, seen[a.name] > 1))
+	}
+	for n, a := range list {
+		i.grantRoles(&i.accounts[n], a)
 	}
 	return nil
 }
@@ -123,6 +134,10 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 		out.Problem = "it is Skarv's own on this server"
 	case several:
 		out.Problem = "there are several accounts of that name, for different hosts: the cluster's have no hosts"
+	case a.role && a.host != "" && a.host != "%":
+		out.Problem = "it is a role for one host: the cluster's have no hosts"
+	case a.role:
+		out.imports(&catalog.Account{Name: a.name, AuthPlugin: plugin, Role: true}, a, lost)
 	case a.locked:
 		out.Problem = "it is locked"
 	case a.expired:
@@ -131,7 +146,7 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 		out.Problem = "it has no password"
 	case err != nil:
 		out.Problem = "its password cannot be taken over: " + cause(err)
-	case len(out.Grants) == 0:
+	case len(out.Grants) == 0 && len(a.roles) == 0:
 		out.Problem = "it has no privilege on anything that is imported"
 	default:
 		out.imports(&catalog.Account{Name: a.name, AuthPlugin: plugin, AuthString: auth}, a, lost)
@@ -152,10 +167,11 @@ func (x *ImportedAccount) imports(made *catalog.Account, a *serverAccount, lost 
 	if a.encrypted {
 		problems = append(problems, "it may log in without TLS")
 	}
-	if a.host != "%" {
+	if a.host != "%" && !a.role {
 		problems = append(problems, "it may log in from any host")
 	}
 	x.Problem = strings.Join(problems, "; ")
+	made.ID = account.NewID()
 	made, err := account.Change{Grants: x.Grants}.Applied(made)
 	if err != nil {
 		x.Problem = err.Error()
@@ -168,7 +184,7 @@ func (x *ImportedAccount) imports(made *catalog.Account, a *serverAccount, lost 
 // is "", whoever uses it, and what is noted.
 func (i *importer) definer(what, onServer string) string {
 	name := accountName(onServer)
-	if slices.ContainsFunc(i.accounts, func(a ImportedAccount) bool { return a.Imported && a.account.Name == name }) {
+	if slices.ContainsFunc(i.accounts, func(a ImportedAccount) bool { return a.Imported && a.account.Name == name && !i.isRole(a) }) {
 		return name
 	}
 	i.undefined = append(i.undefined, what)

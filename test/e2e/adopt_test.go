@@ -254,8 +254,14 @@ func TestAdoptAndLeave(t *testing.T) {
 	if cluster.TestEngine() == datanode.MySQL {
 		app = "CREATE USER 'app'@'%' IDENTIFIED WITH caching_sha2_password BY 'of-the-app'"
 	}
+	byDefault := "SET DEFAULT ROLE most FOR byrole"
+	if cluster.TestEngine() == datanode.MySQL {
+		byDefault = "SET DEFAULT ROLE most TO byrole"
+	}
 	onServer(t, first, app, "GRANT SELECT, INSERT, UPDATE, DELETE ON shop.* TO app", "GRANT ALL ON blog.* TO app", "CREATE USER 'other'@'10.%'",
 		"CREATE USER locked IDENTIFIED BY 'of-the-app' ACCOUNT LOCK", "GRANT SELECT ON shop.* TO locked",
+		"CREATE ROLE reading", "CREATE ROLE most", "GRANT SELECT ON shop.* TO reading", "GRANT reading TO most",
+		"CREATE USER byrole IDENTIFIED BY 'of-byrole'", "GRANT most TO byrole", byDefault,
 		"CREATE DEFINER = app VIEW blog.titles AS SELECT title FROM blog.post")
 	before := onServerText(t, first, "CHECKSUM TABLE shop.customer, shop.item, blog.post")
 	p := serve(t, etcdSection(etcd))
@@ -373,6 +379,13 @@ func TestAdoptAndLeave(t *testing.T) {
 		case "app@%":
 			require.True(t, x.Imported)
 			require.Equal(t, map[string]string{"shop": "select,insert,update,delete", "blog": "admin"}, x.Grants)
+		case "reading@", "reading@%":
+			require.True(t, x.Imported)
+			require.Equal(t, map[string]string{"shop": "select"}, x.Grants)
+		case "most@", "most@%", "byrole@%":
+			require.True(t, x.Imported)
+			require.Empty(t, x.Grants, x.Name)
+			require.Empty(t, x.Problem)
 		case "locked@%":
 			require.False(t, x.Imported)
 			require.Equal(t, "it is locked", x.Problem)
@@ -383,6 +396,7 @@ func TestAdoptAndLeave(t *testing.T) {
 	}
 	theApp := p.db(t, "app", "of-the-app", "shop")
 	require.NoError(t, theApp.Ping())
+	require.Equal(t, "1\n", rowsOf(t, p.db(t, "byrole", "of-byrole", ""), "SELECT COUNT(*) > 0 FROM shop.customer"))
 	plain, db := openDB(t, oracle.DSN("")), p.db(t, "admin", adminPassword, "")
 	sameRows(t, plain, db)
 
