@@ -97,8 +97,6 @@ CREATE USER acc_f;
 CREATE USER acc_f IDENTIFIED BY 'x' REQUIRE SSL;
 -- refused: accounts
 CREATE USER acc_f IDENTIFIED BY 'x' ACCOUNT LOCK;
--- refused: accounts
-CREATE ROLE acc_r;
 CREATE USER acc_g IDENTIFIED BY 'x';
 -- refused: accounts
 GRANT SELECT (id) ON compat.t TO acc_g;
