@@ -13,7 +13,9 @@ import (
 )
 
 // aloneTells reports whether only SHOW GRANTS tells what an account has itself: of a role MariaDB's tables have what it inherits, too.
-func (i *importer) aloneTells(a *serverAccount) bool { return a.role && i.facts.Node.Flavor == catalog.MariaDB }
+func (i *importer) aloneTells(a *serverAccount) bool {
+	return a.role && i.facts.Node.Flavor == catalog.MariaDB
+}
 
 // isRole reports whether an account is of those that MariaDB's servers keep apart from users.
 func (i *importer) isRole(a ImportedAccount) bool {
