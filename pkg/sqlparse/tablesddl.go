@@ -10,7 +10,8 @@ func (f *tableFinder) definition() {
 	}
 	switch first {
 	case wTruncate, wRename, wLock, wAnalyze, wCheck, wChecksum, wOptimize, wRepair:
-		for k = l.next(); l.isWord(wTable, wTables, wLocal) || k == Word && s.Is(Token{Kind: k, Span: Span{l.start, l.pos}}, "NO_WRITE_TO_BINLOG"); k = l.next() {
+		views := first == wCheck || first == wRepair // of MariaDB
+		for k = l.next(); l.isWord(wTable, wTables, wLocal) || views && l.isWord(wView) || k == Word && s.Is(Token{Kind: k, Span: Span{l.start, l.pos}}, "NO_WRITE_TO_BINLOG"); k = l.next() {
 		}
 		f.names(k, first == wRename)
 		return

@@ -92,7 +92,7 @@ func Constructs() []Construct {
 		{"information_schema", `information_schema`, ""},
 		{"tables of accounts", `mysql\.(user|db)|_PRIVILEGES`, server + "privileges_test.go: TestTablesOfAccounts"},
 		{"accounts: GRANT, CREATE USER", `^(GRANT|REVOKE|(CREATE( OR REPLACE)?|ALTER|DROP|RENAME) (USER|ROLE)|SET (PASSWORD|(DEFAULT )?ROLE))`, server + "accounts_test.go: TestAccounts, " + server + "privileges_test.go: TestPrivileges"},
-		{"ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE", `^(ANALYZE|CHECK|OPTIMIZE|REPAIR) (LOCAL |NO_WRITE_TO_BINLOG )?TABLE`, ""},
+		{"ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE", `^(ANALYZE|CHECK|OPTIMIZE|REPAIR) (LOCAL |NO_WRITE_TO_BINLOG )?(TABLE|VIEW)`, ""},
 		{"CHECKSUM TABLE", `^CHECKSUM TABLE`, ""},
 		{"FLUSH, HELP, CACHE INDEX", `^(FLUSH|HELP|CACHE)`, ""},
 		{"USE", `^USE `, ""},

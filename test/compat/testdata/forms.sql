@@ -29,6 +29,16 @@ SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT = 'only a warning';
 SHOW WARNINGS;
 CHECK TABLE t;
 CHECK TABLE s, t;
+-- only: mariadb
+CREATE VIEW checked AS SELECT id FROM t;
+-- only: mariadb
+CHECK VIEW checked;
+-- only: mariadb
+CHECK VIEW compat.checked, t, nothing;
+-- only: mariadb
+REPAIR VIEW checked;
+-- only: mariadb
+DROP VIEW checked;
 CHECKSUM TABLE s;
 CHECKSUM TABLE t;
 ANALYZE TABLE s;
