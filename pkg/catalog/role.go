@@ -133,9 +133,13 @@ func (s *Snapshot) DefinerRoles(a *Account) []string {
 	return s.Accounts.Defaults(a)
 }
 
-// Definer is the account of a name with what it may where something acts in its name; nil: there is none.
+// Definer is the account of a name with what it may where something acts in its name; nil: there is none. A role of MariaDB is none: it may have the
+// name of an account that was dropped.
 func (s *Snapshot) Definer(name string) *Account {
 	a := s.Accounts[name]
+	if a != nil && a.Role && s.Flavor == MariaDB {
+		return nil
+	}
 	if a == nil || len(a.DefaultRoles) == 0 {
 		return a
 	}

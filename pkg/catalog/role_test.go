@@ -58,6 +58,7 @@ func TestDefiner(t *testing.T) {
 	s.Flavor = MariaDB
 	require.Equal(t, NoAccess, s.Definer("app").Privileges("d", ""))
 	require.Nil(t, s.Definer("nobody"))
+	require.Nil(t, s.Definer("reads"), "an account of that name is gone")
 	require.Nil(t, s.Client("reads"))
 	require.NotNil(t, s.Client("app"))
 }
