@@ -1,10 +1,12 @@
 package ddl
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/sqltypes"
 )
 
 // Edit is a replacement of a range of a statement's text.
@@ -48,6 +50,40 @@ func (s *Statement) Restrictions() []Edit {
 		}
 	}
 	return out
+}
+
+// KeyName is how a foreign key is called, and the index that its server makes for it, if it makes one.
+type KeyName struct{ Key, Index string }
+
+// NameKeys are the edits by which MariaDB gives these names to the foreign keys that an ALTER TABLE adds without one, in order; ok is false unless
+// there are as many of these, and all foreign keys that it adds are written as FOREIGN KEY. What stands behind CONSTRAINT becomes the
+// name of the index there, where another one stands behind FOREIGN KEY.
+func (s *Statement) NameKeys(names []KeyName) (out []Edit, ok bool) {
+	p := &parser{Statement: s}
+	references := 0
+	for ; p.pos < len(p.toks); p.pos++ {
+		if p.peek(0).is("REFERENCES") {
+			references--
+		}
+		if !p.peek(0).is("FOREIGN") || !p.peek(1).is("KEY") || p.pos == 0 || p.toks[p.pos-1].is("DROP") {
+			continue
+		}
+		references++
+		if p.pos > 1 && p.toks[p.pos-2].is("CONSTRAINT") || !p.peek(2).is("(") {
+			continue // it has a name
+		}
+		if len(names) == 0 {
+			return nil, false
+		}
+		index := sqltypes.QuoteName(cmp.Or(names[0].Index, names[0].Key)) + " "
+		if !p.toks[p.pos-1].is("CONSTRAINT") {
+			index = "CONSTRAINT " + index
+		}
+		at, behind := p.peek(0).start, p.peek(1).end
+		out = append(out, Edit{start: at, end: at, with: index}, Edit{start: behind, end: behind, with: " " + sqltypes.QuoteName(names[0].Key) + " "})
+		names = names[1:]
+	}
+	return out, len(names) == 0 && references == 0
 }
 
 // LeaveOut leaves these out of whatever text Rewrite returns from now on.

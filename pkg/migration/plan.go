@@ -3,6 +3,7 @@
 package migration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -415,7 +416,7 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	}
 	p.dropIndexes(old, t)
 	p.widenEntries(old, t)
-	s := Step{SQL: p.Statement.Rewrite(), Altered: &Altered{Table: r.Object, Keys: KeysOf(before.Create), Replaces: replaces(before, after)}}
+	s := Step{SQL: p.Statement.Rewrite(p.nameKeys(old, after.Table)...), Altered: &Altered{Table: r.Object, Keys: KeysOf(before.Create), Replaces: replaces(before, after)}}
 	if p.undone && !p.enforces() && len(p.Statement.DroppedColumns())+len(p.Statement.RenamedColumns()) == 0 {
 		s.Altered.Back = undoAlter(before, after)
 	}
@@ -615,6 +616,36 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 		p.undone, err = p.undoes(ctx, &Altered{Table: trial, Keys: KeysOf(before.Create), Back: undoAlter(before, after)}, before)
 	}
 	return before, after, err
+}
+
+// nameKeys gives the foreign keys that an ALTER TABLE adds to old, which becomes t, the names that servers give them, if old has such already: where
+// it looks for no parents, MariaDB may take one that is taken.
+func (p *Planner) nameKeys(old, t *catalog.Table) []ddl.Edit {
+	if p.Snap.Flavor != catalog.MariaDB || p.Statement.RenameTo != nil ||
+		!slices.ContainsFunc(old.ForeignKeys, func(fk catalog.ForeignKey) bool { return schema.NumberOf(old, &fk) > 0 }) {
+		return nil
+	}
+	var added []*catalog.ForeignKey
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		if schema.NumberOf(t, fk) > 0 && !slices.ContainsFunc(old.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Name == fk.Name }) {
+			added = append(added, fk)
+		}
+	}
+	slices.SortFunc(added, func(a, b *catalog.ForeignKey) int { return cmp.Compare(schema.NumberOf(t, a), schema.NumberOf(t, b)) })
+	var names []ddl.KeyName
+	for _, fk := range added {
+		name := ddl.KeyName{Key: fk.Name}
+		if i := slices.IndexFunc(t.Indexes, func(x catalog.Index) bool { return slices.Equal(x.Columns, fk.Columns) }); i >= 0 {
+			name.Index = t.Indexes[i].Name
+		}
+		names = append(names, name)
+	}
+	edits, ok := p.Statement.NameKeys(names)
+	if !ok {
+		return nil
+	}
+	return edits
 }
 
 // restrictWithoutAWord leaves RESTRICT out of the foreign keys of an ALTER TABLE, which means the same: where it looks for no parents MariaDB

@@ -41,17 +41,26 @@ func (s *Server) DropMade(ctx context.Context, names []string) error {
 	return err
 }
 
+// numbered is what stands between a table's name and a number in the names that servers give to foreign keys.
+const numbered = "_ibfk_"
+
+// NumberOf is the number in the name of a foreign key of t, if it is one that a server has given, else 0.
+func NumberOf(t *catalog.Table, fk *catalog.ForeignKey) int {
+	at, own := strings.CutPrefix(fk.Name, t.Name+numbered)
+	if !own {
+		return 0
+	}
+	n, _ := strconv.Atoi(at)
+	return n
+}
+
 // FixReferences makes the foreign keys of a trial table say what those of the real one would: unqualified names meant
 // the trial's database.
 func FixReferences(t *catalog.Table, db string) {
 	// A server's own names go on behind those that the table has; the trial's begin at 1.
-	const numbered = "_ibfk_"
 	last := 0
 	for i := range t.ForeignKeys {
-		if n, own := strings.CutPrefix(t.ForeignKeys[i].Name, t.Name+numbered); own {
-			at, _ := strconv.Atoi(n)
-			last = max(last, at)
-		}
+		last = max(last, NumberOf(t, &t.ForeignKeys[i]))
 	}
 	for i := range t.ForeignKeys {
 		if at := strings.LastIndex(t.ForeignKeys[i].Name, numbered); at > 0 && strings.HasPrefix(t.ForeignKeys[i].Name, trialPrefix) {

@@ -231,3 +231,12 @@ ALTER TABLE rules ADD CONSTRAINT rule_e FOREIGN KEY (c) REFERENCES ruled (id) ON
 SET foreign_key_checks = 1;
 SHOW CREATE TABLE rules;
 DROP TABLE rules, ruled;
+-- Keys without a name beside new columns.
+CREATE TABLE numbered_parent (id INT PRIMARY KEY);
+CREATE TABLE numbered (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES numbered_parent (id));
+ALTER TABLE numbered ADD COLUMN y INT, ADD FOREIGN KEY (y) REFERENCES numbered_parent (id);
+ALTER TABLE numbered ADD COLUMN z INT, ADD COLUMN w INT, ADD CONSTRAINT FOREIGN KEY (z) REFERENCES numbered_parent (id) ON DELETE CASCADE, ADD CONSTRAINT other FOREIGN KEY (w) REFERENCES numbered_parent (id), ADD FOREIGN KEY (id) REFERENCES numbered_parent (id);
+SHOW CREATE TABLE numbered;
+ALTER TABLE numbered DROP FOREIGN KEY numbered_ibfk_2, ADD COLUMN v INT, ADD FOREIGN KEY (v) REFERENCES numbered_parent (id);
+SHOW CREATE TABLE numbered;
+DROP TABLE numbered, numbered_parent;

@@ -129,8 +129,6 @@ CREATE TEMPORARY SEQUENCE sq;
 CREATE USER a@b;
 -- refused: privileges are those on databases
 GRANT SELECT ON t TO a@b;
--- refused: accounts are the cluster's
-CREATE ROLE r1;
 -- refused: a file of one server
 LOAD XML INFILE 'x' INTO TABLE t;
 -- refused: transactions over node groups are XA already
