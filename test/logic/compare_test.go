@@ -148,6 +148,11 @@ func (r *runner) compare(s *statement, want, got differ.Outcome) string {
 		r.allowed("an expression that fails for a row")
 		return ""
 	}
+	const reopened = 1137 // docs/compatibility.md: temporary tables
+	if !s.writes && r.mysql && want.Errno == reopened && got.Errno == 0 {
+		r.allowed("a temporary table that is read twice")
+		return ""
+	}
 	if d := said(want, got); d != "" && !strings.Contains(text, "WITH ROLLUP") {
 		return d
 	}
