@@ -62,6 +62,9 @@ const (
 	Procedure Kind = "PROCEDURE"
 )
 
+// IsTable reports whether it is a table.
+func (o On) IsTable() bool { return o.Kind == Table && o.Name != "" }
+
 // String is the database, and behind a dot the name.
 func (o On) String() string {
 	switch {
@@ -279,11 +282,7 @@ func (c Change) Applied(a *catalog.Account) (*catalog.Account, error) {
 		out.Grants = map[string]catalog.Privilege{}
 	}
 	for _, kind := range []Kind{Table, Procedure, Function} {
-		copied := map[string]map[string]catalog.Privilege{}
-		for db, named := range *namedIn(a, kind) {
-			copied[db] = maps.Clone(named)
-		}
-		*namedIn(&out, kind) = copied
+		*namedIn(&out, kind) = catalog.CopyNamed(*namedIn(a, kind))
 	}
 	if c.AuthString != "" {
 		if a.Role {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/sqlerr"
 )
@@ -184,24 +186,29 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-// noteReadOnly notes whether read_only is set on the server.
-func (p *pool) noteReadOnly(set bool) {
+// noteSince notes in since whether something is so, and in gauge, and reports whether it has become so or has ended just now.
+func (p *pool) noteSince(since *time.Time, gauge prometheus.Gauge, is bool) (began, ended bool) {
 	p.mu.Lock()
-	was := !p.readOnly.IsZero()
+	defer p.mu.Unlock()
+	was := !since.IsZero()
 	switch {
-	case !set:
-		p.readOnly = time.Time{}
+	case !is:
+		*since = time.Time{}
 	case !was:
-		p.readOnly = time.Now()
+		*since = time.Now()
 	}
 	if !p.closed { // else the metrics are another pool's
-		p.metrics.readOnly.Set(oneIf(set))
+		gauge.Set(oneIf(is))
 	}
-	p.mu.Unlock()
-	switch {
-	case set && !was:
+	return is && !was, was && !is
+}
+
+// noteReadOnly notes whether read_only is set on the server.
+func (p *pool) noteReadOnly(set bool) {
+	switch began, ended := p.noteSince(&p.readOnly, p.metrics.readOnly, set); {
+	case began:
 		p.cfg.Log.Error("a server is read-only", "group", p.group.ID, "addr", p.group.Primary.Addr)
-	case was && !set:
+	case ended:
 		p.cfg.Log.Info("a server is not read-only any more", "group", p.group.ID, "addr", p.group.Primary.Addr)
 	}
 }
@@ -266,48 +273,16 @@ func noSpace(err error) bool {
 
 // noteFull notes whether the server's disk is full.
 func (p *pool) noteFull(full bool) {
-	p.mu.Lock()
-	was := !p.full.IsZero()
-	value := 0.0
-	switch {
-	case !full:
-		p.full = time.Time{}
-	case !was:
-		p.full = time.Now()
-	}
-	if full {
-		value = 1
-	}
-	if !p.closed { // else the metrics are another pool's
-		p.metrics.full.Set(value)
-	}
-	p.mu.Unlock()
-	switch {
-	case full && !was:
+	switch began, ended := p.noteSince(&p.full, p.metrics.full, full); {
+	case began:
 		p.cfg.Log.Error("a server's disk is full, and statements that write wait for space there", "group", p.group.ID, "addr", p.group.Primary.Addr)
-	case was && !full:
+	case ended:
 		p.cfg.Log.Info("a server's disk is not full any more", "group", p.group.ID, "addr", p.group.Primary.Addr)
 	}
 }
 
 // noteLocked notes whether the server is locked. That is nothing to be logged: backups do it for moments.
-func (p *pool) noteLocked(locked bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	value := 0.0
-	switch {
-	case !locked:
-		p.lockedSince = time.Time{}
-	case p.lockedSince.IsZero():
-		p.lockedSince = time.Now()
-	}
-	if locked {
-		value = 1
-	}
-	if !p.closed { // else the metrics are another pool's
-		p.metrics.locked.Set(value)
-	}
-}
+func (p *pool) noteLocked(locked bool) { p.noteSince(&p.lockedSince, p.metrics.locked, locked) }
 
 // refused reports whether err is the server's own answer: it is there, if only to say that it has too many connections
 // or knows another password. Statements in flight are none the worse for it.

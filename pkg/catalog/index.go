@@ -8,8 +8,13 @@ func (t *Table) PrimaryKey() Index {
 }
 
 // Computed reports whether key x of t has columns whose values servers compute.
-func (t *Table) Computed(x Index) bool {
-	return slices.ContainsFunc(x.Columns, func(c int) bool { return t.Columns[c].Generated })
+func (t *Table) Computed(x Index) bool { return t.computes(x.Columns) }
+
+// Computed reports whether servers compute values of the key.
+func (g *GlobalIndex) Computed() bool { return g.Table.computes(g.Columns) }
+
+func (t *Table) computes(columns []int) bool {
+	return slices.ContainsFunc(columns, func(c int) bool { return t.Columns[c].Generated })
 }
 
 // Length is how much key x holds of the i-th of its columns, 0 for all of it.

@@ -77,7 +77,7 @@ func (m Accounts) With(a *Account, names []string) *Account {
 	if out.Grants == nil {
 		out.Grants = map[string]Privilege{}
 	}
-	out.Tables, out.Functions, out.Procedures = copied(a.Tables), copied(a.Functions), copied(a.Procedures)
+	out.Tables, out.Functions, out.Procedures = CopyNamed(a.Tables), CopyNamed(a.Functions), CopyNamed(a.Procedures)
 	for _, role := range active {
 		add(out.Grants, role.Grants)
 		addNamed(out.Tables, role.Tables)
@@ -87,7 +87,8 @@ func (m Accounts) With(a *Account, names []string) *Account {
 	return &out
 }
 
-func copied(of map[string]map[string]Privilege) map[string]map[string]Privilege {
+// CopyNamed is a copy of what an account has on single tables, functions or procedures; never nil.
+func CopyNamed(of map[string]map[string]Privilege) map[string]map[string]Privilege {
 	out := make(map[string]map[string]Privilege, len(of))
 	for db, named := range of {
 		out[db] = maps.Clone(named)

@@ -239,10 +239,7 @@ func TestIndexOfMomentsWhateverDies(t *testing.T) {
 			"ALTER TABLE moments ADD UNIQUE KEY k (at, name, f)", "ALTER TABLE moments MODIFY at TIMESTAMP(6) NULL",
 			"ALTER TABLE moments MODIFY f DOUBLE", "ALTER TABLE moments MODIFY at TIMESTAMP(3) NULL, MODIFY f FLOAT",
 		} {
-			stopSecond := f.killedAt(point, sql)
-			c := f.check("moments")
-			require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale}, "%s killed at %s", sql, point)
-			stopSecond()
+			f.completeKilledAt(point, sql, "moments")
 		}
 		stop = f.control(nil)
 		f.must("ALTER TABLE moments DROP KEY k")
@@ -280,6 +277,16 @@ func TestIndexOfMomentsIsRepaired(t *testing.T) {
 	require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale})
 }
 
+// completeKilledAt runs sql, which makes the global index of a table of 30 rows, while the process that does it is killed at point: the index is complete
+// all the same.
+func (f *fixture) completeKilledAt(point, sql, table string) {
+	f.t.Helper()
+	stop := f.killedAt(point, sql)
+	defer stop()
+	c := f.check(table)
+	require.Equal(f.t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale}, "%s killed at %s", sql, point)
+}
+
 // beginnings makes a table with a key over the beginnings of columns.
 func (f *fixture) beginnings(n int) {
 	f.t.Helper()
@@ -302,10 +309,7 @@ func TestIndexOfBeginningsWhateverDies(t *testing.T) {
 			"ALTER TABLE beginnings ADD UNIQUE KEY k (note(4), c(3), b(2))", "ALTER TABLE beginnings DROP KEY k, ADD UNIQUE KEY k (note(5), c(3), b(2))",
 			"ALTER TABLE beginnings MODIFY note VARCHAR(60) COLLATE utf8mb4_bin",
 		} {
-			stopSecond := f.killedAt(point, sql)
-			c := f.check("beginnings")
-			require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale}, "%s killed at %s", sql, point)
-			stopSecond()
+			f.completeKilledAt(point, sql, "beginnings")
 		}
 		stop = f.control(nil)
 		id := f.table("beginnings").Global[0].ID
@@ -357,10 +361,7 @@ func TestIndexOfComputedWhateverDies(t *testing.T) {
 	stop()
 	for _, point := range []string{"building", "after-3", "filled"} {
 		for _, sql := range []string{"ALTER TABLE computed ADD UNIQUE KEY k (low)", "ALTER TABLE computed MODIFY low VARCHAR(60) AS (REVERSE(note)) VIRTUAL", "ALTER TABLE computed MODIFY low VARCHAR(60) AS (REVERSE(LEFT(note, 6))) VIRTUAL"} {
-			stopSecond := f.killedAt(point, sql)
-			c := f.check("computed")
-			require.Equal(t, []uint64{30, 30, 0, 0, 0}, []uint64{c.Rows, c.Entries, c.Missing, c.Wrong, c.Stale}, "%s killed at %s", sql, point)
-			stopSecond()
+			f.completeKilledAt(point, sql, "computed")
 		}
 		stop = f.control(nil)
 		f.must("ALTER TABLE computed DROP KEY k")

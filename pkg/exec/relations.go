@@ -443,9 +443,7 @@ func (w *rowWriter) assign(r *catalog.Relation, row found, values image, depth i
 	if matched, _ := counts(ok); matched != 1 {
 		return sqlerr.Internal.New("a row of table '" + t.Name + "' that was locked could not be changed")
 	}
-	if slices.ContainsFunc(t.Global, func(x *catalog.GlobalIndex) bool {
-		return slices.ContainsFunc(x.Columns, func(c int) bool { return t.Columns[c].Generated })
-	}) {
+	if slices.ContainsFunc(t.Global, (*catalog.GlobalIndex).Computed) {
 		now, err := w.readImages(t, to, appendKey(nil, t, row.key))
 		if err != nil || len(now) != 1 {
 			return cmp.Or(err, keyUnknown())

@@ -73,7 +73,7 @@ func (v *Viewer) accountRows(table string) (rows []string, err error) {
 			}
 		default:
 			for on, p := range account.Granted(a) {
-				if on.Name != "" && on.Kind == account.Table {
+				if on.IsTable() {
 					row(a, on, p)
 				}
 			}
@@ -238,7 +238,7 @@ func (v *Viewer) schemaPrivileges() (rows []string) {
 func (v *Viewer) tablePrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
 		for on, p := range account.Granted(v.merged(a)) {
-			if on.Name != "" && on.Kind == account.Table {
+			if on.IsTable() {
 				rows = append(rows, v.privilegeRows(a, p, v.quoted(on.Database), v.quoted(on.Name))...)
 			}
 		}

@@ -94,7 +94,7 @@ func (v *Viewer) enabledRoles() (rows []string) {
 func (v *Viewer) roleTableGrants() (rows []string) {
 	for _, role := range v.Snapshot.Accounts.Active(v.own(), v.Roles) {
 		for on, p := range account.Granted(role) {
-			if on.Name != "" && on.Kind == account.Table {
+			if on.IsTable() {
 				rows = append(rows, v.row("", "", role.Name, "%", "def", on.Database, on.Name, tableSet(p), said(p&catalog.MayGrant != 0)))
 			}
 		}
