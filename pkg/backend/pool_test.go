@@ -281,6 +281,9 @@ func TestKilledConnections(t *testing.T) {
 	}
 	c := get()
 	thread := c.ThreadID()
+	require.Eventually(t, func() bool { // a server has answered the statements of the login a moment before it says so
+		return one(t, watch, fmt.Sprint("SELECT command FROM information_schema.processlist WHERE id = ", thread)) == "Sleep"
+	}, time.Minute, time.Millisecond)
 	require.Equal(t, backend.Killed{Idle: []*backend.Conn{c}}, backend.Kill(t.Context(), true, c), "there is no statement")
 	c.Begin()
 	kill(c)
