@@ -41,7 +41,9 @@ func (r *reader) choice(out *Statement) (err error) {
 		}
 		out.Choice = AllExcept
 	}
-	out.Roles, err = r.roles()
+	if out.Roles, err = r.roles(); err == nil && !mysql && strings.EqualFold(out.Roles[0], "NONE") { // in quotes, too
+		out.Choice, out.Roles = NoRole, nil
+	}
 	return err
 }
 
@@ -143,10 +145,16 @@ func (st *Statement) rolesAllowed(by Session, own *catalog.Account, have catalog
 	case GrantRole, RevokeRole:
 		return st.mayGrantRoles(by, own, have)
 	case DefaultRole:
-		if !slices.ContainsFunc(st.Users, func(u User) bool { return u.name(by) != by.User }) {
+		switch others := slices.ContainsFunc(st.Users, func(u User) bool { return u.name(by) != by.User }); {
+		case !others && mariadb:
+			for _, name := range st.Roles {
+				if !knows(by, own, have[name], have) {
+					return invalidRole(name)
+				}
+			}
 			return nil
-		}
-		switch {
+		case !others:
+			return nil
 		case mariadb && !own.Administers():
 			return sqlerr.AccessDeniedDB.New(by.User, "%", "mysql")
 		case own.Global()&catalog.MayCreateUser == 0:
@@ -233,13 +241,18 @@ func (st *Statement) Active(by Session, have catalog.Accounts) (names []string, 
 		role := have[name]
 		switch {
 		case have.Has(own, name):
-		case by.Flavor == catalog.MariaDB && (role == nil || !role.Role || !own.Administers() && !slices.Contains(have.Inherited(own), role)):
+		case by.Flavor == catalog.MariaDB && !knows(by, own, role, have):
 			return nil, invalidRole(name)
 		default:
 			return nil, hasNot(by.Flavor, by.User, by.Host, name)
 		}
 	}
 	return st.Roles, nil
+}
+
+// knows reports whether MariaDB's servers do not say to a client that may do what own may that role, if there is one, is none.
+func knows(by Session, own, role *catalog.Account, have catalog.Accounts) bool {
+	return role != nil && role.Role && (own.Administers() || slices.Contains(have.Inherited(have[by.User]), role))
 }
 
 // allBut are all roles of a but for those that the statement excepts.

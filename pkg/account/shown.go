@@ -11,21 +11,26 @@ type Shown struct {
 	Using   []string
 }
 
-// ParseShown reads what st is about.
+// ParseShown reads what st is about. What it refuses may be no statement at all, which a server tells.
 func ParseShown(st *sqlparse.Statement) (sh Shown, err error) {
 	r := &reader{Words: st.Words(), st: st}
-	if r.Take("SHOW"); !r.Take("GRANTS") {
+	r.Take("SHOW")
+	grants, mariadb := r.Take("GRANTS"), st.Dialect().MariaDB()
+	if grants {
+		r.Take("FOR")
+	} else {
 		r.Take("CREATE", "USER")
 	}
-	switch r.Take("FOR"); {
-	case r.End():
+	switch {
+	case r.End() && (grants || mariadb):
 		sh.Current, sh.Implied = true, true
 		return sh, nil
 	case r.Take("CURRENT_USER"):
 		sh.Current = true
 		r.Take("(", ")")
-	case st.Dialect().MariaDB() && r.Take("CURRENT_ROLE"):
+	case mariadb && r.Take("CURRENT_ROLE"):
 		sh.Role = true
+		r.Take("(", ")")
 	default:
 		if sh.Name, err = r.name(); err != nil {
 			return sh, err
@@ -35,8 +40,13 @@ func ParseShown(st *sqlparse.Statement) (sh Shown, err error) {
 			return sh, err
 		}
 	}
-	if r.Take("USING") {
-		sh.Using, err = r.roles()
+	if grants && !mariadb && r.Take("USING") {
+		if sh.Using, err = r.roles(); err != nil {
+			return sh, err
+		}
 	}
-	return sh, err
+	if !r.End() {
+		return sh, r.refuse()
+	}
+	return sh, nil
 }

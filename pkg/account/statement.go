@@ -112,7 +112,21 @@ func (r *run) failure() error {
 	return sqlerr.CannotUser.New(what, failed)
 }
 
-func (r *run) fail(name string) { r.failed = append(r.failed, r.shown(name)) }
+// fail notes an account of which it cannot be done; MySQL's servers say why.
+func (r *run) fail(name string) {
+	why := ""
+	switch {
+	case r.by.Flavor == catalog.MariaDB || r.st.Verb == Rename:
+	case r.st.Verb == Create || r.st.Verb == CreateRole:
+		why = " (User account already exists)"
+	default:
+		why = NoAccount
+	}
+	r.failed = append(r.failed, r.shown(name)+why)
+}
+
+// NoAccount is what MySQL's servers say behind an account that there is not.
+const NoAccount = " (User account does not exist)"
 
 // shown is what the statement is about as servers write it: MariaDB's roles have no host.
 func (r *run) shown(name string) string {

@@ -132,7 +132,7 @@ func (b *build) needsToCall(db, name string) {
 // locksBehind notes that whose name the view t is read in may lock what it reads.
 func (b *build) locksBehind(t *catalog.Table) {
 	for _, a := range slices.Clone(b.plan.Access) {
-		if a.View == t && a.Routine == "" {
+		if a.View == t && a.Database != "" && a.Routine == "" {
 			b.access(plan.Access{Database: a.Database, Privilege: catalog.MayLockTables, As: a.As, View: t})
 		}
 	}
@@ -196,6 +196,9 @@ func (b *build) behindView(t *catalog.Table, by plan.Access) {
 		by.Database = "*"
 		b.access(by)
 		return
+	}
+	if by.As != "" && len(refs) == 0 {
+		b.access(plan.Access{As: by.As, View: by.View}) // that there is the account is all that is needed
 	}
 	for _, r := range refs {
 		read := b.snap.Table(cmp.Or(r.DB, t.Database), r.Name)

@@ -384,7 +384,7 @@ func (b *build) tableAdmin(w *sqlparse.Words) error {
 	}
 	refs, _ := b.st.Tables()
 	if len(refs) == 0 {
-		return sqlerr.Unsupported(strings.ToUpper(word)+" of this form", "name the tables")
+		return &unread{sqlerr.Unsupported(strings.ToUpper(word)+" of this form", "name the tables")}
 	}
 	for _, r := range refs {
 		db, err := b.defaulted(r.DB)
@@ -410,10 +410,19 @@ func (b *build) tableAdmin(w *sqlparse.Words) error {
 	}
 	if word == "checksum" { // the session adds up what the groups say
 		b.plan.Kind, b.plan.Topic = plan.Show, plan.ShowChecksums
-		for !w.End() {
-			if option := w.Next(); option == "quick" || option == "extended" {
-				b.plan.Name = option
+		for more := w.Take("TABLE") || w.Take("TABLES"); more; more = w.Take(",") {
+			if _, _, ok := w.Qualified(); !ok {
+				return b.syntaxError(w)
 			}
+		}
+		switch {
+		case w.Take("QUICK"):
+			b.plan.Name = "quick"
+		case w.Take("EXTENDED"):
+			b.plan.Name = "extended"
+		}
+		if !w.End() {
+			return b.syntaxError(w)
 		}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func (s *Session) changeAccounts() error {
 // others; of is nil if there is no such account.
 func (s *Session) shownAccount() (sh account.Shown, of *catalog.Account, err error) {
 	if sh, err = account.ParseShown(s.stmt); err != nil {
-		return sh, nil, err
+		return sh, nil, cmp.Or(s.fault(s.anyGroup()), err)
 	}
 	mariadb := s.cfg.Dialect.MariaDB()
 	switch {
@@ -241,7 +242,7 @@ func (s *Session) showCreateUser() error {
 	case mariadb && (of == nil || of.Role):
 		return account.NoSuchUser(catalog.MariaDB)
 	case of == nil:
-		return sqlerr.CannotUser.New("SHOW CREATE USER", fmt.Sprintf("'%s'@'%s' (User account does not exist)", sh.Name, sh.Host))
+		return sqlerr.CannotUser.New("SHOW CREATE USER", fmt.Sprintf("'%s'@'%s'", sh.Name, sh.Host)+account.NoAccount)
 	}
 	text := "CREATE USER " + s.grantee(of)
 	switch {

@@ -83,8 +83,11 @@ func (s *Session) call(p *plan.Plan) error {
 	if s.locks != nil {
 		return sqlerr.Unsupported("CALL under LOCK TABLES", "UNLOCK TABLES first")
 	}
-	if p.Kind == plan.Compound {
+	switch {
+	case p.Kind == plan.Compound:
 		return s.compound()
+	case p.Refuse != nil:
+		return s.refuse(p)
 	}
 	r := s.snap.Routine(p.Database, p.Name, false)
 	if r == nil {

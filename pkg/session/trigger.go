@@ -139,6 +139,9 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 		return err
 	}
 	defer asBefore()
+	if err := s.check(w.t.Database, w.t.Name, catalog.MayTrigger); err != nil {
+		return err
+	}
 	if p.vars == nil {
 		list, err := p.prog.Variables()
 		if err != nil {

@@ -307,5 +307,35 @@ CREATE OR REPLACE VIEW compat.v_root AS SELECT 2 AS two;
 DROP VIEW compat.v_root;
 -- sent: warnings, as above
 DROP USER d_into;
+-- Views that read nothing, of a definer who is gone.
+GRANT SELECT ON compat.* TO d_reader;
+CREATE USER d_gone IDENTIFIED BY 'd_gone';
+CREATE DEFINER = d_gone VIEW v_nothing AS SELECT 1 AS a;
+CREATE VIEW v_of_nothing AS SELECT a + 1 AS b FROM v_nothing;
+CREATE DEFINER = d_gone SQL SECURITY INVOKER VIEW v_mine AS SELECT 1 AS a;
+SELECT * FROM v_of_nothing;
+-- sent: warnings, as above
+DROP USER d_gone;
+SELECT * FROM v_nothing;
+SELECT * FROM v_of_nothing;
+SELECT * FROM v_mine;
+EXPLAIN SELECT * FROM v_nothing;
+-- as: d_reader
+SELECT * FROM compat.v_nothing;
+-- as: d_reader
+SELECT * FROM compat.v_mine;
+-- as: d_reader
+SELECT * FROM compat.v_of_nothing;
+-- What the definer of a trigger needs.
+CREATE TABLE fired (id INT PRIMARY KEY);
+CREATE TABLE noted (id INT PRIMARY KEY);
+CREATE DEFINER = d_weak TRIGGER fired_ai AFTER INSERT ON fired FOR EACH ROW INSERT INTO noted VALUES (1);
+GRANT INSERT ON compat.noted TO d_weak;
+INSERT INTO fired VALUES (1);
+GRANT TRIGGER ON compat.fired TO d_weak;
+INSERT INTO fired VALUES (1);
+REVOKE TRIGGER ON compat.fired FROM d_weak;
+INSERT INTO fired VALUES (2);
+SELECT (SELECT COUNT(*) FROM fired) AS f, (SELECT COUNT(*) FROM noted) AS n;
 -- sent: warnings, as above
 DROP USER d_maker, d_reader, d_weak, d_writer;

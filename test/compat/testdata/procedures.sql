@@ -443,3 +443,4 @@ DROP PROCEDURE cnt6;
 -- skip-prepared
 DROP PROCEDURE cnt7;
 DROP TABLE lastrows;
+CALL;

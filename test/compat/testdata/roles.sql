@@ -392,6 +392,33 @@ DROP ROLE ro_a;
 SHOW CREATE USER ro_read;
 REVOKE ALL PRIVILEGES, GRANT OPTION FROM ro_b;
 SHOW GRANTS FOR ro_b;
+-- What is said of none, and of roles that one does not have.
+-- only: mariadb
+-- as: ro_a
+SET ROLE 'none';
+-- only: mariadb
+-- as: ro_a
+SET DEFAULT ROLE `None`;
+-- only: mariadb
+-- as: ro_c
+SET DEFAULT ROLE ro_write;
+-- only: mariadb
+-- as: ro_c
+SET DEFAULT ROLE ro_write FOR ro_c;
+-- only: mariadb
+SET DEFAULT ROLE ro_write FOR ro_c;
+-- What is no SHOW.
+SHOW GRANTS FOR ro_a, ro_b;
+SHOW GRANTS FOR ro_a ro_b;
+SHOW GRANTS FOR CURRENT_USER(;
+SHOW CREATE USER ro_a USING ro_read;
+SHOW CREATE USER FOR ro_a;
+-- only: mariadb
+SHOW GRANTS FOR ro_a USING ro_read;
+-- only: mysql
+SHOW GRANTS FOR CURRENT_ROLE();
+-- only: mysql
+SHOW CREATE USER;
 DROP VIEW v;
 DROP PROCEDURE mine;
 DROP PROCEDURE theirs;
