@@ -305,8 +305,17 @@ func TestKillInAPack(t *testing.T) {
 		}
 		switch i % 4 {
 		case 0:
-			admin.exec(fmt.Sprintf("KILL QUERY %d", r.id))
-			require.Equal(t, 1317, code(<-r.got))
+			var got error
+			require.Eventually(t, func() bool {
+				admin.exec(fmt.Sprintf("KILL QUERY %d", r.id)) // again, if it came between two statements
+				select {
+				case got = <-r.got:
+					return true
+				default:
+					return false
+				}
+			}, patience, tick)
+			require.Equal(t, 1317, code(got))
 			killed[i] = true
 		case 1:
 			admin.exec(fmt.Sprintf("KILL %d", r.id))
