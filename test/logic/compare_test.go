@@ -41,6 +41,11 @@ the optimizer finds that there is no row, so that the same statement says one or
 				return r.mysql && s.mode >= parametric && strings.Contains(s.marked, litStart+"'")
 			},
 			func(c string) string { return blobType.ReplaceAllString(c, " VARBINARY(") }},
+		{"negated", `On MariaDB a DECIMAL that is negated is one digit wider, until a temporary table holds it: where a table of a join has no row, none does.`,
+			func(r *runner, _ *statement, text string) bool {
+				return !r.mysql && stored.MatchString(text) && negated.MatchString(text)
+			},
+			func(c string) string { return decimalType.ReplaceAllString(c, " DECIMAL(") }},
 		{"char of a view", `On MariaDB MIN and MAX of a CHAR that a view shows is VARCHAR where a temporary table holds the groups, and CHAR where
 they are sorted (SQL_BIG_RESULT), where there are none, and of a table. The cluster copies the rows of a view into a table.`,
 			func(r *runner, _ *statement, text string) bool {
@@ -79,9 +84,10 @@ on what is in the tables (where a table of a join has no row of the key it is as
 expression on whether it is opened into the statement.`,
 			func(r *runner, _ *statement, text string) bool { return r.mysql && stored.MatchString(text) },
 			func(c string) string { return strings.Replace(c, " BIGINT(", " INT(", 1) }},
-		{"rolled up", `The same of columns of short integers that WITH ROLLUP shows: of their own type, and INT.`,
-			func(r *runner, _ *statement, text string) bool {
-				return r.mysql && strings.Contains(text, "WITH ROLLUP")
+		{"rolled up", `The same of columns of short integers that WITH ROLLUP shows, and of CASE of them in what is read in FROM, which a user variable keeps from being
+opened into the statement: of their own type, and INT.`,
+			func(r *runner, s *statement, text string) bool {
+				return r.mysql && (strings.Contains(text, "WITH ROLLUP") || s.mode == variables && derived.MatchString(text) && strings.Contains(text, "CASE "))
 			},
 			func(c string) string { return shortType.ReplaceAllString(c, " INT(") }},
 		{"char", `The same of dates that are reckoned from strings: CHAR, and VARCHAR once a temporary table holds them.`,
@@ -107,6 +113,7 @@ var (
 	computed    = regexp.MustCompile(`\(` + litStart + `'[^']*'\S* [-+*/]|[-+*/] ` + litStart + `'`) // of a string parameter, a number
 	decimalType = regexp.MustCompile(` DECIMAL\([^)]*`)
 	zeros       = regexp.MustCompile(`("-?\d+)(\.\d*?)0+"`)
+	negated     = regexp.MustCompile(`-[a-z(]`)
 	nullType    = regexp.MustCompile(` (BINARY|NULL)\(`)
 	blobType    = regexp.MustCompile(` (TINY|MEDIUM|LONG)?BLOB\(`)
 	enumType    = regexp.MustCompile(` (ENUM|SET|CHAR)\(`)
@@ -163,7 +170,9 @@ func (r *runner) compare(s *statement, want, got differ.Outcome) string {
 			}
 		}
 	}
-	sorted := inOrder(text)
+	// Which of the strings that compare equal stands for a group is left open, and may decide where the row stands in an order of another collation,
+	// which UNION has where it puts one with a string of that.
+	sorted := inOrder(text) && !(s.vague && strings.Contains(text, " UNION ") && strings.Contains(text, " GROUP BY "))
 	fold(&want, s.vague, sorted)
 	fold(&got, s.vague, sorted)
 	if len(want.Columns) == len(got.Columns) {
