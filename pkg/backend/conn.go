@@ -20,13 +20,15 @@ type Conn struct {
 	*mysqlconn.Conn
 	Group placement.NodeGroupID
 
-	pool    *pool
-	number  uint64 // of its login, among those of the pool; it never changes
-	user    string // it logged in as
-	profile Profile
-	state   *State
-	uses    uint64 // how often it was handed out
-	begun   int64  // pool.probes when its session on the server began: at login, or when it was reset
+	pool   *pool
+	number uint64 // of its login, among those of the pool; it never changes
+	// generation: see pool
+	generation uint64
+	user       string // it logged in as
+	profile    Profile
+	state      *State
+	uses       uint64 // how often it was handed out
+	begun      int64  // pool.probes when its session on the server began: at login, or when it was reset
 	// Dirty is set by a holder that changed the session on the server in a way its State does not say: the
 	// connection is reset before its next use.
 	Dirty bool

@@ -35,8 +35,14 @@ func (p *pool) watch(ctx context.Context) {
 	defer fast.Stop()
 	fast.Stop() // until it is needed
 	calm := time.Time{}
+	suspected := false
 	for {
 		p.probes.Add(1)
+		readOnly := !p.health().ReadOnly.IsZero()
+		if (suspected || readOnly) && probe != nil { // what is at the group's address by now?
+			_ = probe.Close()
+			probe = nil
+		}
 		err := p.probeAgain(ctx, &probe)
 		if ctx.Err() != nil {
 			return
@@ -56,14 +62,22 @@ func (p *pool) watch(ctx context.Context) {
 				p.note(err)
 			}
 		}
-		if now := time.Now(); probe != nil && now.Sub(p.looked) >= stallInterval {
+		if now := time.Now(); probe != nil && (suspected || readOnly || now.Sub(p.looked) >= stallInterval) {
 			p.looked = now
 			p.lookForStalls(ctx, probe)
 		}
+		if suspected {
+			p.renew(false)
+			suspected = false
+		}
 		if now := time.Now(); probe != nil && now.Sub(p.tried) >= loginInterval {
 			p.tried = now
-			p.tryLogin(ctx)
+			if p.tryLogin(ctx) {
+				_ = probe.Close()
+				probe = nil
+			}
 		}
+		p.endReplaced()
 		if p.trim() {
 			return
 		}
@@ -77,6 +91,11 @@ func (p *pool) watch(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
+				select {
+				case <-p.suspect:
+					suspected = true
+				default:
+				}
 				break wait
 			case <-p.pressed:
 				calm = time.Now()
@@ -148,18 +167,37 @@ const stallInterval = 5 * time.Second
 // another password.
 const loginInterval = 30 * time.Second
 
-// tryLogin notes whether the server refuses Skarv's own account.
-func (p *pool) tryLogin(ctx context.Context) {
+// tryLogin notes whether the server refuses Skarv's own account, and reports whether the group's address leads to another one than the probe is
+// connected to.
+func (p *pool) tryLogin(ctx context.Context) (replaced bool) {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
 	defer cancel()
 	c, err := p.dial(ctx, Profile{NoDB: true})
 	switch {
 	case err == nil:
-		_ = c.Close()
+		defer c.Close()
+		defer context.AfterFunc(ctx, c.Interrupt)()
 		p.noteBarred("")
+		if _, rows, err := c.QueryAll("SELECT "+identity, 1); err == nil && len(rows) == 1 {
+			return p.noteServer(string(rows[0][0]))
+		}
 	case refused(err) && !sqlerr.HasCode(err, sqlerr.TooManyConnections, sqlerr.TooManyUserConns):
 		p.noteBarred(err.Error())
 	}
+	return false
+}
+
+// identity tells a server from its replicas.
+const identity = "CONCAT(@@server_id, ' ', @@hostname, ':', @@port)"
+
+// noteServer notes which server is at the group's address, and reports whether it is another one than before.
+func (p *pool) noteServer(server string) (replaced bool) {
+	if replaced = p.server != "" && server != p.server; replaced {
+		p.cfg.Log.Warn("a node group has another primary", "group", p.group.ID, "addr", p.group.Primary.Addr, "was", p.server, "is", server)
+		p.renew(true)
+	}
+	p.server = server
+	return replaced
 }
 
 // noteBarred notes why the server refuses Skarv's own account, "" if it does not.
@@ -208,6 +246,7 @@ func (p *pool) noteReadOnly(set bool) {
 	switch began, ended := p.noteSince(&p.readOnly, p.metrics.readOnly, set); {
 	case began:
 		p.cfg.Log.Error("a server is read-only", "group", p.group.ID, "addr", p.group.Primary.Addr)
+		p.renew(false) // another one may be the primary by now
 	case ended:
 		p.cfg.Log.Info("a server is not read-only any more", "group", p.group.ID, "addr", p.group.Primary.Addr)
 	}
@@ -224,7 +263,7 @@ func toldFull(c *mysqlconn.Conn) bool {
 }
 
 // lookForStalls notes whether statements of the server wait for space on its disk, or for the end of a lock of all of it, and whether it is
-// read-only, and what its clock shows. What it does not say is as it was.
+// read-only, which one it is, and what its clock shows. What it does not say is as it was.
 func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.FailAfter)
 	defer cancel()
@@ -246,7 +285,8 @@ func (p *pool) lookForStalls(ctx context.Context, probe *mysqlconn.Conn) {
 	p.noteFull(shows(full) || shows([]string{longCommit}) && toldFull(probe))
 	p.noteLocked(shows(locked))
 	asked := time.Now()
-	if _, rows, err := probe.QueryAll("SELECT @@GLOBAL.read_only, UNIX_TIMESTAMP()", 1); err == nil && len(rows) == 1 {
+	if _, rows, err := probe.QueryAll("SELECT @@GLOBAL.read_only, UNIX_TIMESTAMP(), "+identity, 1); err == nil && len(rows) == 1 {
+		p.noteServer(string(rows[0][2]))
 		value := string(rows[0][0])
 		p.noteReadOnly(value != "0" && value != "OFF")
 		if now, err := strconv.ParseInt(string(rows[0][1]), 10, 64); err == nil && time.Since(asked) < time.Second {

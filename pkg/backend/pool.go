@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -26,8 +27,10 @@ type pool struct {
 	down    atomic.Pointer[sqlerr.Error]      // not nil while the server is down: what statements are told
 
 	pressed chan struct{} // someone has to wait
+	suspect chan struct{} // the server refuses to write
 
 	// of watch alone
+	server string    // that the probe has met
 	locked int       // statements that waited for row locks
 	asked  time.Time // when the server was asked for it
 	looked time.Time // when the server was asked for stalls
@@ -47,8 +50,11 @@ type pool struct {
 	full        time.Time // since when statements wait for space on the server's disk
 	lockedSince time.Time // since when they wait for a lock of all of the server
 	readOnly    time.Time // since when read_only is set
-	barred      string    // why the server refuses our own account
-	clock       time.Duration
+	// Connections are of the generation in which their login began. Those of an earlier one may be to a server that has been replaced, and are
+	// closed when they come back; those of one before current certainly are.
+	generation, current uint64
+	barred              string // why the server refuses our own account
+	clock               time.Duration
 
 	crowded, crowdedLogged time.Time // when the server last had too many connections, and when that was last logged
 }
@@ -56,7 +62,7 @@ type pool struct {
 func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
 	p := &pool{
 		cfg: cfg, group: g, metrics: m.group(g), orphans: o, hasher: NewHasher(), all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{},
-		since: time.Now(), born: time.Now(), pressed: make(chan struct{}, 1),
+		since: time.Now(), born: time.Now(), pressed: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
 	}
 	p.latest.Store(g)
 	floor := cfg.MinPerGroup
@@ -199,6 +205,7 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 	defer cancel()
 	p.mu.Lock()
 	p.dials[&cancel] = struct{}{}
+	generation := p.generation
 	p.mu.Unlock()
 	if p.down.Load() != nil {
 		cancel() // setDown may have looked before this dial was there to be found
@@ -239,7 +246,7 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 	}
 	p.lastErr = "" // it is there again, before the next probe
 	p.logins++
-	c := &Conn{Conn: mc, Group: p.group.ID, number: p.logins, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, begun: p.probes.Load(), claim: claim}
+	c := &Conn{Conn: mc, Group: p.group.ID, number: p.logins, user: user, pool: p, profile: profile, state: NewState("", nil), uses: 1, begun: p.probes.Load(), claim: claim, generation: generation}
 	p.all[c] = struct{}{}
 	return c, nil
 }
@@ -316,6 +323,15 @@ func (p *pool) put(c *Conn) {
 		p.discard(c)
 		return
 	}
+	if c.ReadOnly() {
+		// Another server may be the primary by now: connections are to be made to where the group's address leads.
+		p.discard(c)
+		select {
+		case p.suspect <- struct{}{}:
+		default:
+		}
+		return
+	}
 	if c.LastStatus()&wire.StatusInTrans != 0 {
 		// Nobody commits what its holder did not: closing the connection rolls it back.
 		p.discard(c)
@@ -328,7 +344,7 @@ func (p *pool) put(c *Conn) {
 		p.cfg.Log.Error("connection released twice", "group", p.group.ID)
 		return
 	}
-	if p.closed {
+	if p.closed || c.generation < p.generation {
 		p.mu.Unlock()
 		p.discard(c)
 		return
@@ -360,6 +376,49 @@ func (p *pool) discard(c *Conn) {
 	}
 	p.mu.Unlock()
 }
+
+// renew gives up the connections there are, for their server may have been replaced: idle ones now, those in use when they come back. replaced: it
+// certainly has been, so those that sessions keep are ended, too, but for what was made since the last time.
+func (p *pool) renew(replaced bool) {
+	p.mu.Lock()
+	if replaced {
+		if p.readOnly.IsZero() { // else those of this generation were made after the old server had become read-only
+			p.generation++
+		}
+		p.current = p.generation
+	}
+	p.generation++
+	var victims []*Conn
+	for c := p.idle.front; c != nil; {
+		next := c.next
+		p.unidle(c)
+		delete(p.all, c)
+		victims = append(victims, c)
+		c = next
+	}
+	p.mu.Unlock()
+	for _, c := range victims {
+		_ = c.Close()
+	}
+}
+
+// endReplaced ends the connections to a server that was replaced and whose sessions keep them: their transactions, locks and temporary tables are of
+// no more use. What a statement runs on is ended when the statement has ended.
+func (p *pool) endReplaced() {
+	p.mu.Lock()
+	var victims []*Conn
+	for c := range p.all {
+		if c.generation < p.current && c.claim.Held && !c.busy.Load() {
+			victims = append(victims, c)
+		}
+	}
+	p.mu.Unlock()
+	for _, c := range victims {
+		c.InterruptFor(errReplaced)
+	}
+}
+
+var errReplaced = errors.New("another server is the primary of its node group")
 
 // close ends the pool: idle connections now, those in use when they come back.
 func (p *pool) close() {

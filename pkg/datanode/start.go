@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/sqltypes"
 )
 
@@ -81,7 +82,8 @@ func (n *Node) start(ctx context.Context) (err error) {
 }
 
 // writeInitFile makes the account on the first start, before the server lets anybody in. Not in the binary log:
-// every server has its own account, and a log that begins empty can be followed from its beginning.
+// every server has its own account, and a log that begins empty can be followed from its beginning. On MariaDB it is to be bound by read_only, as on
+// MySQL by super_read_only.
 func (n *Node) writeInitFile() error {
 	user, password := n.Account()
 	account := quote(user) + "@'%'"
@@ -89,6 +91,9 @@ func (n *Node) writeInitFile() error {
 		"CREATE USER IF NOT EXISTS " + account + " IDENTIFIED BY " + quote(password) + ";\n" +
 		"ALTER USER " + account + " IDENTIFIED BY " + quote(password) + ";\n" +
 		"GRANT ALL PRIVILEGES ON *.* TO " + account + " WITH GRANT OPTION;\n"
+	if n.cfg.Binary.Flavor == catalog.MariaDB {
+		text += "REVOKE READ ONLY ADMIN ON *.* FROM " + account + ";\n"
+	}
 	return writeFile(n.dir.initFile(), []byte(text))
 }
 

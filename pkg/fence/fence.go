@@ -19,6 +19,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -159,6 +161,38 @@ func stranger(g *catalog.NodeGroup) error {
 		"bring back the server that was there, or restore the node group's backup on it")
 }
 
+// grant gives a slot's account on the server c is connected to its privileges: all there are, but those by which it could write where read_only is
+// set, which it has from an earlier version if anything. (ALL PRIVILEGES and a REVOKE behind it would let connections in between that have them.)
+func grant(c *mysqlconn.Conn, n int) error {
+	privileges := "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, RELOAD, SHUTDOWN, PROCESS, FILE, REFERENCES, INDEX, ALTER, SHOW DATABASES, " +
+		"CREATE TEMPORARY TABLES, LOCK TABLES, EXECUTE, REPLICATION SLAVE, REPLICATION CLIENT, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, " +
+		"CREATE USER, EVENT, TRIGGER, CREATE TABLESPACE, "
+	unbound := "SUPER|CONNECTION_ADMIN"
+	if strings.Contains(c.ServerVersion(), "MariaDB") {
+		privileges += "SUPER, DELETE HISTORY, SET USER, FEDERATED ADMIN, CONNECTION ADMIN, BINLOG ADMIN, BINLOG REPLAY, SLAVE MONITOR, REPLICATION MASTER ADMIN, " +
+			"REPLICATION SLAVE ADMIN"
+		unbound = "READ ONLY ADMIN"
+	} else {
+		privileges += "CREATE ROLE, DROP ROLE, XA_RECOVER_ADMIN, SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN, BINLOG_ADMIN, SHOW_ROUTINE, ROLE_ADMIN, " +
+			"SYSTEM_USER, RESOURCE_GROUP_USER, REPLICATION_APPLIER"
+	}
+	_, rows, err := c.QueryAll("SHOW GRANTS FOR "+account(n), maxGrants)
+	if err != nil {
+		return err
+	}
+	has := regexp.MustCompile(`\b(ALL PRIVILEGES|` + unbound + `)\b`)
+	if slices.ContainsFunc(rows, func(r [][]byte) bool { return has.Match(r[0]) }) { // a single one could be revoked only by who has it
+		if _, err := c.Exec("REVOKE ALL PRIVILEGES, GRANT OPTION FROM " + account(n)); err != nil {
+			return err
+		}
+	}
+	_, err = c.Exec("GRANT " + privileges + " ON *.* TO " + account(n))
+	return err
+}
+
+// maxGrants bounds the lines of SHOW GRANTS for one of our accounts.
+const maxGrants = 1000
+
 // Activate makes a slot's account ready on the server c is connected to as administrator. ErrFenced: the slot was fenced
 // there, or taken by a later incarnation. c, a connection to one of g's servers, is to be closed by the caller: what it writes is not logged.
 func Activate(c *mysqlconn.Conn, g *catalog.NodeGroup, s Slot) error {
@@ -181,16 +215,13 @@ func Activate(c *mysqlconn.Conn, g *catalog.NodeGroup, s Slot) error {
 	if err := Admit(c, g, s); err != nil {
 		return err
 	}
-	for _, sql := range []string{
-		fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY '%s'", account(s.N), s.Password()),
-		fmt.Sprintf("ALTER USER %s IDENTIFIED BY '%s' ACCOUNT UNLOCK", account(s.N), s.Password()),
-		fmt.Sprintf("GRANT ALL PRIVILEGES ON *.* TO %s", account(s.N)),
-	} {
-		if err := run(sql); err != nil {
-			return err
-		}
+	if err := run(fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY '%s'", account(s.N), s.Password())); err != nil {
+		return err
 	}
-	return nil
+	if err := grant(c, s.N); err != nil {
+		return unprivileged(err)
+	}
+	return run(fmt.Sprintf("ALTER USER %s IDENTIFIED BY '%s' ACCOUNT UNLOCK", account(s.N), s.Password()))
 }
 
 // Admit returns nil if a connection of s's holder may be used for g, ErrFenced if s was shut out, ErrForgotten if the server does not know, and another
@@ -298,15 +329,14 @@ func waitsForReplica(state string) bool {
 // Probe finds out whether accounts can be made on the server c is connected to as administrator. c is to be closed by the
 // caller: what it writes is not logged.
 func Probe(c *mysqlconn.Conn) error {
-	for _, sql := range []string{
-		unlogged,
-		"CREATE USER IF NOT EXISTS " + account(0) + " ACCOUNT LOCK",
-		"GRANT ALL PRIVILEGES ON *.* TO " + account(0),
-		"DROP USER IF EXISTS " + account(0),
-	} {
+	for _, sql := range []string{unlogged, "CREATE USER IF NOT EXISTS " + account(0) + " ACCOUNT LOCK"} {
 		if _, err := c.Exec(sql); err != nil {
 			return unprivileged(err)
 		}
 	}
-	return nil
+	if err := grant(c, 0); err != nil {
+		return unprivileged(err)
+	}
+	_, err := c.Exec("DROP USER IF EXISTS " + account(0))
+	return unprivileged(err)
 }

@@ -42,6 +42,7 @@ type Conn struct {
 
 	// The answer being read.
 	doubt   bool // see Doubt
+	refuses bool // see ReadOnly
 	pending int  // answers asked for and not read to their end, this one included
 	rows    bool // rows of this result are still to be read
 	more    bool // another result of the same answer follows

@@ -138,7 +138,15 @@ func (c *Conn) serverError(payload []byte) error {
 	}
 	c.refusal = e
 	c.doubt = c.doubt || sqlerr.MayRollBack(e) || sqlerr.CutShort(e)
+	c.refuses = c.refuses || readOnly(e.Code)
 	return e
+}
+
+// ReadOnly reports whether the server has refused anything for being read-only.
+func (c *Conn) ReadOnly() bool { return c.refuses }
+
+func readOnly(code sqlerr.Code) bool {
+	return code == sqlerr.OptionPreventsStatement || code == sqlerr.ReadOnlyMode
 }
 
 // Doubt reports whether the server has told an error by which it may have rolled back the transaction, since Doubt was called with clear.

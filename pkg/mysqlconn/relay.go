@@ -225,6 +225,7 @@ func (c *Conn) relay(n int, err error, dst io.Writer, buf []byte) (wire.ResultSu
 			return *sum, nil
 		case done:
 			c.fileAsk = sum.LocalInfile
+			c.refuses = c.refuses || readOnly(sum.ErrCode)
 			if !sum.Failed() && !c.fileAsk {
 				c.noteStatus(sum)
 			}

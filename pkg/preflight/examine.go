@@ -70,6 +70,21 @@ func Examine(ctx context.Context, servers schema.Dialer, group string, node cata
 		wrong = append(wrong, fmt.Sprintf("server %s: account %s may not list prepared transactions (%v), which transactions over several node groups need: GRANT XA_RECOVER_ADMIN ON *.* TO it",
 			node.Addr, node.User, err))
 	}
+	if f.Node.Flavor == catalog.MariaDB {
+		unbound := false
+		if err := s.Rows(ctx, func(r *sql.Rows) error {
+			var grants string
+			err := r.Scan(&grants)
+			unbound = unbound || strings.Contains(grants, "ALL PRIVILEGES ON *.*") || strings.Contains(grants, "READ ONLY ADMIN")
+			return err
+		}, "SHOW GRANTS"); err != nil {
+			return nil, err
+		}
+		if unbound {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("server %s: account %s may write while read_only is set: a schema change could be made on a server that has been replaced; REVOKE READ ONLY ADMIN ON *.* FROM it",
+				node.Addr, node.User))
+		}
+	}
 	for _, want := range settingsOf(f.Node.Flavor) {
 		got, known := f.vars[want.name]
 		if !known || contains(want.want, got) {

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"database/sql"
 	"os"
 	"strings"
 	"testing"
@@ -20,11 +21,18 @@ func TestExamine(t *testing.T) {
 	s := servers[0]
 	s.Clear(t)
 	node := s.Node()
-	s.Exec(t, "SET GLOBAL read_only = ON")
-	defer s.Exec(t, "SET GLOBAL read_only = OFF")
+	root := func(query string) { // Skarv's own account may not
+		db, err := sql.Open("mysql", "root@unix("+strings.TrimPrefix(node.Addr, "unix:")+")/")
+		require.NoError(t, err)
+		defer db.Close()
+		_, err = db.Exec(query)
+		require.NoError(t, err)
+	}
+	root("SET GLOBAL read_only = ON")
+	defer root("SET GLOBAL read_only = OFF")
 	_, err := Examine(t.Context(), schema.Dialer{}, "a", node)
 	require.ErrorContains(t, err, "read_only is ON, should be OFF")
-	s.Exec(t, "SET GLOBAL read_only = OFF")
+	root("SET GLOBAL read_only = OFF")
 	a, err := Examine(t.Context(), schema.Dialer{}, "a", node)
 	require.NoError(t, err)
 	require.NoError(t, a.Empty(t.Context(), "a"))
@@ -35,6 +43,11 @@ func TestExamine(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, strings.Join(few.Warnings, "\n"), "max_connections is 151, should be 600 or more")
 	require.NotContains(t, strings.Join(a.Warnings, "\n"), "max_connections")
+	const unbound = "may write while read_only is set"
+	require.NotContains(t, strings.Join(a.Warnings, "\n"), unbound)
+	all, err := Examine(t.Context(), schema.Dialer{}, "a", catalog.Node{Addr: node.Addr, User: "root"})
+	require.NoError(t, err)
+	require.Equal(t, all.Node.Flavor == catalog.MariaDB, strings.Contains(strings.Join(all.Warnings, "\n"), unbound))
 	s.Exec(t, "SET GLOBAL time_zone = '+05:00'")
 	defer s.Exec(t, "SET GLOBAL time_zone = 'SYSTEM'")
 	b, err := Examine(t.Context(), schema.Dialer{}, "b", node)

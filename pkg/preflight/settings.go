@@ -46,6 +46,7 @@ func settingsOf(flavor catalog.Flavor) []setting {
 		setting{"binlog_row_value_options", []string{""}, "moving partitions reads whole JSON values", false},
 		setting{"performance_schema", []string{"ON", "1"}, "deadlocks over node groups are found there", false},
 		setting{"sql_generate_invisible_primary_key", []string{"OFF", "0"}, "Skarv makes the hidden keys, and copies of tables have none", true},
+		setting{"init_connect", []string{""}, "Skarv's connections, for clients' statements, begin as the server's settings say", true},
 		setting{"xa_detach_on_prepare", []string{"ON", "1"}, "another connection must be able to finish a prepared transaction", true},
 	)
 }

@@ -54,6 +54,8 @@ const (
 	SpecificAccessDenied    Code = 1227
 	WrongValueForVariable   Code = 1231
 	NotSupportedYet         Code = 1235
+	OptionPreventsStatement Code = 1290
+	ReadOnlyMode            Code = 1836 // MySQL's
 	UnknownStatement        Code = 1243
 	StatementInUse          Code = 1444
 	TooManyParameters       Code = 1390

@@ -192,7 +192,7 @@ func (t *Txn) prepare(others []*branch) error {
 	errs := make([]error, len(others))
 	for i, b := range others {
 		b.limit(prepareTimeout)
-		errs[i] = b.send("XA END "+b.xid, "XA PREPARE "+b.xid) // the second is refused if the first is
+		errs[i] = b.send("XA END "+b.xid, "XA PREPARE "+b.xid, asksReadOnly) // the second is refused if the first is
 	}
 	if err := t.at(PointPreparing); err != nil {
 		return err
@@ -204,8 +204,12 @@ func (t *Txn) prepare(others []*branch) error {
 			errs[i] = b.answers()
 		}
 		b.prepared = errs[i] == nil
-		if errs[i] != nil && cause == nil {
+		switch {
+		case cause != nil:
+		case errs[i] != nil:
 			failed, cause = b, errs[i]
+		case b.readOnly: // servers prepare all the same
+			failed, cause = b, sqlerr.OptionPreventsStatement.New(fmt.Sprintf("the server of node group %d is read-only; transaction %s was rolled back", b.conn.Group, t.id))
 		}
 	}
 	if cause != nil {
@@ -304,7 +308,7 @@ func (t *Txn) finish() (Outcome, error) {
 		if errs[i] == nil {
 			errs[i] = b.answers()
 		}
-		if errs[i] != nil && b.prepared {
+		if (errs[i] != nil || b.readOnly) && b.prepared {
 			// Also when the server does not know the branch any more: a Recoverer may be in the middle of committing it, and
 			// needs the decision again if the server dies then.
 			out.Pending = t.id

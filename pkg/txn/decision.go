@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -40,12 +41,15 @@ func decide(id ID, participants string) string {
 // now is the time as a row has it: our own clock, because a client may have set that of its session.
 func now() string { return time.Now().UTC().Format("2006-01-02 15:04:05.000000") }
 
-// resolve returns how the transaction ended: c is connected to its first group's primary and in no transaction. If
+// resolve returns how the transaction ended: c is connected to its first group's primary, which is not to be read-only, and in no transaction. If
 // nothing was decided it is from now on decided that it is rolled back; the INSERT waits for a decision that is being
 // committed at this moment, so the answer is final.
 func resolve(c *mysqlconn.Conn, id ID) (commit bool, err error) {
 	if !plain(string(id)) {
 		return false, fmt.Errorf("%q is no transaction of ours", id)
+	}
+	if err := writable(c); err != nil {
+		return false, err
 	}
 	// By the server's clock, by which it is forgotten: ours may be wrong by days.
 	_, err = c.Exec("INSERT IGNORE INTO `_skarv`.`dt` VALUES ('" + string(id) + "','A','',UTC_TIMESTAMP(6))")
@@ -116,6 +120,18 @@ func reserved(ctx context.Context, dial Dialer, g placement.NodeGroupID) (*mysql
 		return nil, err
 	}
 	return c, nil
+}
+
+// errReadOnly: another server may be the primary by now, and have other decisions and other prepared branches.
+var errReadOnly = errors.New("its server is read-only: nothing is ended there before it is not, or the node group's address leads to another one")
+
+// writable returns errReadOnly if read_only is set on the server c is connected to, whether it binds our account or not.
+func writable(c *mysqlconn.Conn) error {
+	set, err := number(c, asksReadOnly)
+	if err == nil && set != 0 {
+		err = errReadOnly
+	}
+	return err
 }
 
 // reservedTimeout bounds one step over a reserved connection.

@@ -182,20 +182,25 @@ func (w *worker) end() {
 	w.inDoubt.DeleteLabelValues(strconv.Itoa(int(w.group)))
 }
 
-// conn returns a usable connection to g, with reservedTimeout to live.
+// conn returns a usable connection to g's primary, which is not read-only, with reservedTimeout to live.
 func (w *worker) conn(ctx context.Context, g placement.NodeGroupID) (*mysqlconn.Conn, error) {
 	if c := w.conns[g]; c != nil {
-		if !c.Stale() && within(c, reservedTimeout) == nil {
+		if !c.Stale() && within(c, reservedTimeout) == nil && writable(c) == nil {
 			return c, nil
 		}
 		_ = c.Close()
 		delete(w.conns, g)
 	}
 	c, err := reserved(ctx, w.cfg.Dial, g)
-	if err == nil {
-		w.conns[g] = c
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	if err := writable(c); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	w.conns[g] = c
+	return c, nil
 }
 
 // round looks once.

@@ -333,3 +333,25 @@ func testClockOfTheServer(t *testing.T, h home) {
 	require.NoError(t, err)
 	require.Equal(t, "1970-01-02 00:00:00.000000", string(rows[0][0]))
 }
+
+// Nothing is decided or ended on a server that is read-only: another one may be the primary by now, with other decisions.
+func TestReadOnlyServerIsLeftAlone(t *testing.T) {
+	h := newHome(t)
+	admin, held := h.connect(), h.connect()
+	x := xid{id: "1-feed-7", bqual: "1-0-0"}
+	h.prepare(held, x)
+	require.NoError(t, held.Close())
+	_, err := h.work.conn(t.Context(), 1) // as of an earlier round
+	require.NoError(t, err)
+	h.exec(admin, "SET GLOBAL read_only = 1")
+	_, err = h.work.conn(t.Context(), 1)
+	require.ErrorIs(t, err, errReadOnly)
+	require.ErrorIs(t, h.work.round(t.Context()), errReadOnly)
+	_, err = resolve(admin, x.id)
+	require.ErrorIs(t, err, errReadOnly)
+	state, err := look(admin, x.id)
+	require.NoError(t, err)
+	require.Zero(t, state)
+	h.exec(admin, "SET GLOBAL read_only = 0")
+	h.settles(x)
+}

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +79,7 @@ type branch struct {
 	// branches are prepared: MariaDB does not keep a prepared branch that changed nothing once its connection is gone.
 	wrote          bool
 	prepared       bool
+	readOnly       bool // its server was, when it was asked
 	shortRowWait   bool // it waits less for row locks than its session
 	shortTableWait bool // and for those of tables
 	limited        bool // a deadline is set on the connection
@@ -531,11 +533,14 @@ func (b *branch) packets(statements []string) (packets []byte) {
 	return packets
 }
 
-// answers reads the answers to what was sent, which have no rows, and returns the first error.
+// answers reads the answers to what was sent, which have no rows but for asksReadOnly, and returns the first error.
 func (b *branch) answers() (first error) {
 	b.warnings = 0
 	for ; b.asked > 0; b.asked-- {
-		_, err := b.conn.ReadHead()
+		head, err := b.conn.ReadHead()
+		if err == nil && head.OK == nil {
+			err = b.readReadOnly()
+		}
 		switch {
 		case err == nil:
 			b.warnings += b.conn.LastWarnings()
@@ -546,6 +551,25 @@ func (b *branch) answers() (first error) {
 		}
 	}
 	return first
+}
+
+// asksReadOnly is sent behind what servers do although read_only is set. What whoever set it has then waited for, to have it on the server that is to be
+// the primary, may be without that: it counts only if read_only was not set afterwards.
+const asksReadOnly = "SELECT @@GLOBAL.read_only LIMIT 1" // whatever a session's sql_select_limit is
+
+// readReadOnly reads the answer.
+func (b *branch) readReadOnly() error {
+	b.readOnly = true
+	for {
+		row, err := b.conn.ReadRow()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		b.readOnly = bytes.IndexByte(row, '1') >= 0 // in any character set
+	}
 }
 
 // maxSavepoints bounds the savepoints of a transaction.
@@ -780,8 +804,10 @@ func (b *branch) commit() []string {
 	switch {
 	case b.xid == "":
 		return b.patient("COMMIT")
-	case b.prepared:
+	case b.prepared && isMariaDB(b.conn.Conn): // a server that is read-only refuses it
 		return b.patient("XA COMMIT " + b.xid)
+	case b.prepared:
+		return b.patient("XA COMMIT "+b.xid, asksReadOnly)
 	}
 	return b.patient("XA END "+b.xid, "XA COMMIT "+b.xid+" ONE PHASE") // the second is refused if the first is
 }
