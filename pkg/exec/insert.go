@@ -107,6 +107,9 @@ func (in *insertion) reset(node *plan.InsertRows, snap *catalog.Snapshot, a *Arg
 	if node.Indexed != nil {
 		in.needed = appendNeeded(in.needed, node.Indexed)
 	}
+	for _, g := range node.Given {
+		in.needed = append(in.needed, g.Column)
+	}
 	if node.Sequence && node.AutoIncrement >= 0 {
 		in.needed = append(in.needed, node.AutoIncrement)
 	}
@@ -318,6 +321,9 @@ func (r *Runner) place(in *insertion) error {
 				return err
 			}
 		}
+		if !r.bringsGiven(in) {
+			return in.node.Otherwise
+		}
 		if len(in.node.Key) == 0 {
 			continue
 		}
@@ -335,6 +341,15 @@ func (r *Runner) place(in *insertion) error {
 		}
 	}
 	return in.ids.end()
+}
+
+// bringsGiven reports whether the row at hand brings all values of plan.InsertRows.Given.
+func (r *Runner) bringsGiven(in *insertion) bool {
+	return !slices.ContainsFunc(in.node.Given, func(g plan.GivenValue) bool {
+		el := in.at(g.Column)
+		v, ok := r.Router.operand(g.Value, in.args)
+		return !ok || el.kind != literal || v.IsNull() || v.Kind != el.value.Kind || !bytes.Equal(v.Raw, el.value.Raw)
+	})
 }
 
 // identity gives the row its value of the sequence, if it has none.

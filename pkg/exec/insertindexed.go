@@ -27,6 +27,8 @@ type rowKeys struct {
 	units [][]byte
 	// entries are those of the keys with an index; index is nil for a row without one.
 	entries []entry
+	// primary are the literals of the primary key; nil if one is NULL.
+	primary [][]byte
 }
 
 // keysOf finds the values of a row in all unique keys; in.vals are its values.
@@ -85,6 +87,9 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 		}
 		if null {
 			unit, condition = nil, nil
+		}
+		if k.units == nil {
+			k.primary = unit
 		}
 		k.units = append(k.units, condition)
 		e := entry{}
@@ -719,121 +724,6 @@ func (w *rowWriter) follow(e *entry) (g placement.NodeGroupID, at []byte, err er
 	return g, appendTuple(nil, x.Table, x.Table.Distribution, x.Table, x.Table.Distribution, res.rows[0]), err
 }
 
-// update is ON DUPLICATE KEY UPDATE: the statement is sent to the group where the duplicate lies, whose server changes it.
-func (o *insertingOne) update(p *plan.Plan) (result, error) {
-	for range maxRowAttempts {
-		res, c, err := o.insert(o.in.node.Indexed.Insert, oneRow)
-		if err != nil || c == nil {
-			return res, err
-		}
-		o.again()
-		rows, key, err := o.firstDuplicates(c.key)
-		if err != nil {
-			return res, err
-		}
-		if len(rows) == 0 {
-			continue // it has gone since
-		}
-		was := rows[0]
-		ok, another, err := o.updateOf(was, key > 0)
-		if err != nil {
-			return res, err
-		}
-		if another {
-			o.again()
-			continue
-		}
-		now, err := o.read(was.group, appendKey(nil, o.in.table, was.key))
-		if err != nil {
-			return res, err
-		}
-		if len(now) != 1 {
-			return res, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE that changes the primary key of a table with global indexes", "delete the row and insert it anew")
-		}
-		if res = resultOf(&ok); o.asksForLast(p, res) {
-			if o.in.met, err = o.numberOf(was); err != nil {
-				return res, err
-			}
-		}
-		if err := o.changed(was.image, now[0].image); err != nil {
-			return res, err
-		}
-		return res, o.tell(was.group, appendKey(nil, o.in.table, was.key))
-	}
-	return result{}, rowRestless()
-}
-
-// asksForLast reports that the row is the last one and has met another that it leaves as it is, while others have been inserted or changed:
-// then the number of the other is told (see came.go).
-func (o *insertingOne) asksForLast(p *plan.Plan, res result) bool {
-	n := o.in.node
-	return n.Sequence && !n.HiddenKey && p.Uses&plan.SetsLastInsertID == 0 && o.row == o.in.rows-1 && res.insertID == 0 &&
-		slices.ContainsFunc(o.results, func(res result) bool { return res.insertID != 0 })
-}
-
-// numberOf reads what a row that is locked has in the AUTO_INCREMENT column: the transaction's snapshot may not show it.
-func (o *insertingOne) numberOf(row found) (uint64, error) {
-	t := o.in.table
-	sql := append(appendName([]byte("SELECT CAST("), t.Columns[t.AutoIncrement].Name), " AS SIGNED) FROM "...)
-	sql = appendKey(append(append(sql, tableName(t)...), " WHERE "...), t, row.key)
-	res, err := o.query(row.group, append(sql, " FOR UPDATE"...))
-	if err != nil || len(res.rows) != 1 {
-		return 0, err
-	}
-	id, err := strconv.ParseInt(string(res.rows[0][0]), 10, 64)
-	return uint64(id), err // as the OK packet has what is below 0
-}
-
-// updated is what ON DUPLICATE KEY UPDATE says it has affected if it has changed a row.
-const updated = 2
-
-// updateOf sends the statement to the group of its duplicate. If that may not be in the first key, another says that a row has come
-// meanwhile which is a duplicate in an earlier one, so that the server changed that instead, and it was undone: was is locked, but
-// nothing keeps others from inserting.
-func (o *insertingOne) updateOf(was found, later bool) (ok wire.OK, another bool, err error) {
-	var before [][]byte
-	if later {
-		if before, err = o.whole(was); err != nil {
-			return ok, false, err
-		}
-		if _, err := o.exec(was.group, []byte(rowSavepoint)); err != nil {
-			return ok, false, err
-		}
-	}
-	if ok, err = o.execOne(was.group, o.in.node.Before, true); err == nil {
-		err = o.warn(was.group, ok, o.row)
-	}
-	if err != nil || !later || ok.AffectedRows < updated {
-		return ok, false, err
-	}
-	after, err := o.whole(was)
-	if err != nil || after == nil || !slices.EqualFunc(before, after, sameValue) {
-		return ok, false, err
-	}
-	_, err = o.exec(was.group, []byte(rowRollback))
-	return ok, true, err
-}
-
-// sameValue compares two values of a row, nil for NULL.
-func sameValue(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
-
-// whole reads all of a row that is locked; nil if its primary key has changed.
-func (o *insertingOne) whole(row found) ([][]byte, error) {
-	sql := []byte("SELECT ")
-	for i := range o.in.table.Columns {
-		if i > 0 {
-			sql = append(sql, ", "...)
-		}
-		sql = append(sql, workspace.Read(&o.in.table.Columns[i])...) // to the byte: a FLOAT shows six digits only
-	}
-	sql = append(append(append(sql, " FROM "...), tableName(o.in.table)...), " WHERE "...)
-	res, err := o.query(row.group, append(appendKey(sql, o.in.table, row.key), " FOR UPDATE"...))
-	if err != nil || len(res.rows) != 1 {
-		return nil, err
-	}
-	return res.rows[0], nil
-}
-
 // rowRestless is the error of a row whose duplicates come and go as often as they are looked for. The statement can be undone
 // and tried again.
 func rowRestless() error { return sqlerr.LockWaitTimeout.New() }
@@ -869,18 +759,6 @@ func (o *insertingOne) mayReplace(was found) error {
 		}
 	}
 	return nil
-}
-
-// changed does what follows from the change of a row.
-func (o *insertingOne) changed(before, after image) error {
-	t := o.in.table
-	if err := o.changeEntries(t.Global, before, after); err != nil || !o.in.node.Indexed.Own {
-		return err
-	}
-	if err := o.checkParents(referring{table: t, image: after, before: before}, nil); err != nil {
-		return err
-	}
-	return o.renamed(t, before, after, 0)
 }
 
 // replace is REPLACE of the row: the rows it is equal to in any key are deleted. The server of its own group does that

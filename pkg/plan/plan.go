@@ -388,8 +388,18 @@ type InsertRows struct {
 	NotNull []int
 	// Reads: values of a row may come from tables.
 	Reads bool
+	// Given are values that ON DUPLICATE KEY UPDATE assigns to columns of the distribution key. Every row must bring just these, so that the key of the row
+	// that is met becomes the row's own; else the statement is refused with Otherwise.
+	Given     []GivenValue
+	Otherwise *sqlerr.Error
 	// Else is how the statement runs when the text alone does not tell where a row belongs; nil if there is no other way.
 	Else *Workspace
+}
+
+// GivenValue is a value that rows bring at position Column.
+type GivenValue struct {
+	Column int
+	Value  Operand
 }
 
 // InsertValue finds a column's value in a row of VALUES.

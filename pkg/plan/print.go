@@ -207,6 +207,10 @@ func (n *InsertRows) print(w *strings.Builder, depth int) {
 		indent(w, depth)
 		fmt.Fprintf(w, "     one group only: %s\n", n.Several.Message)
 	}
+	for _, g := range n.Given {
+		indent(w, depth)
+		fmt.Fprintf(w, "     value %d must be %s\n", g.Column, operand(g.Value))
+	}
 	if n.Reads {
 		indent(w, depth)
 		w.WriteString("     values from tables\n")

@@ -6,6 +6,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/sqlerr"
 )
 
 // UniqueKey is a key that the rows of an INSERT may collide in.
@@ -42,12 +43,21 @@ type Indexed struct {
 	Returned Text
 	// Own: foreign keys of the table are enforced by the statement, not by the servers.
 	Own bool
+	// Renamed, not nil, are columns of the primary key that ON DUPLICATE KEY UPDATE gives what the new row has there: all of the distribution
+	// key, or none of it. Stay, not nil, is why a row may not go to another node group by that; Renew is ChangeRows.Renew.
+	Renamed []int
+	Stay    *sqlerr.Error
+	Renew   bool
 }
 
 func (n *Indexed) print(w *strings.Builder, depth int) {
 	if n.Own {
 		indent(w, depth)
 		w.WriteString("     with foreign keys\n")
+	}
+	if n.Renamed != nil {
+		indent(w, depth)
+		w.WriteString("     a row that is met may get the new row's primary key\n")
 	}
 	for _, k := range n.Keys {
 		if k.Index == nil {

@@ -13,7 +13,7 @@ import (
 
 // duplicateUpdate reports whether ON DUPLICATE KEY UPDATE can be computed by the group of a row of the stage, which knows the row
 // of t that is there and the new one, but not what the query read: whether it speaks of columns of t only, leaves the
-// distribution key as it is, and assigns no variables. A column of the query that is inserted unchanged into a column of t
+// distribution key as it is, or may give it what the new row has, and assigns no variables. A column of the query that is inserted unchanged into a column of t
 // is what the new row has there: tail is the clause with VALUES(column) in such places, nil if there are none. For the queries of asked, not nil,
 // it has their values.
 func (b *build) duplicateUpdate(t *catalog.Table, asked *askings) (tail plan.Text, ok bool) {
@@ -27,7 +27,7 @@ func (b *build) duplicateUpdate(t *catalog.Table, asked *askings) (tail plan.Tex
 			return nil, false
 		}
 	}
-	if slices.ContainsFunc(t.Distribution, in.changes) {
+	if slices.ContainsFunc(t.Distribution, in.changes) && !b.mayRename() {
 		return nil, false
 	}
 	ok = true

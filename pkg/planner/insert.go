@@ -35,7 +35,7 @@ func insertRules() []Rule {
 		{"InsertSingle", `All rows of the table lie on one group, which also counts its AUTO_INCREMENT. What the values or
 the SELECT read must be there too.`, insertSingle},
 		{"KeepKey", `ON DUPLICATE KEY UPDATE must leave the distribution key as it is: the changed row could belong to
-another group.`, keepKey},
+another group. Where rows are written one by one, it may give the row that is met the key of the new one.`, keepKey},
 		{"InsertReference", `Every group does the same to its copy. That is the same only if every value is: no RAND(), no
 AUTO_INCREMENT counted by each server for itself; times are fixed for all groups (ReadsClock).`, insertReference},
 		{"InsertIndexed", `The table has global indexes: every row needs entries, for which its values must be known. Only rows that the
@@ -314,20 +314,25 @@ func (b *build) addTable(f *plan.Fragment, t *catalog.Table) {
 
 func keepKey(b *build) (bool, error) {
 	t := b.ins.table
-	if t.Kind != catalog.Sharded {
+	if t.Kind != catalog.Sharded || b.mayRename() {
 		return false, nil
 	}
 	for _, c := range t.Distribution {
 		if !b.ins.changes(c) {
 			continue
 		}
-		advice := "delete the row and insert it anew"
-		if t.Columns[c].OnUpdate {
-			advice += ", or assign the column as it is: " + t.Columns[c].Name + " = " + t.Columns[c].Name
-		}
-		return false, sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of the distribution column '"+t.Columns[c].Name+"'", advice)
+		return false, changesKey(&t.Columns[c])
 	}
 	return false, nil
+}
+
+// changesKey refuses ON DUPLICATE KEY UPDATE that may change a column of the distribution key.
+func changesKey(c *catalog.Column) *sqlerr.Error {
+	advice := "delete the row and insert it anew"
+	if c.OnUpdate {
+		advice += ", or assign the column as it is: " + c.Name + " = " + c.Name
+	}
+	return sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of the distribution column '"+c.Name+"'", advice)
 }
 
 // changes reports whether ON DUPLICATE KEY UPDATE may give column c of the row that is met another value: it assigns it, or servers do so in a row
@@ -371,18 +376,74 @@ func (in *insertion) renumbers() bool {
 	return in.table.AutoIncrement >= 0 && in.changes(in.table.AutoIncrement)
 }
 
-// keeps reports whether an assignment of ON DUPLICATE KEY UPDATE leaves column c of the row that is met as it is to all keys: of c = VALUES(c), too,
-// if a row is met by no key without c. A trigger may have made another value of it.
+// keeps reports whether an assignment of ON DUPLICATE KEY UPDATE leaves column c of the row that is met as it is to all keys: of what the new row has
+// there, too, if a row is met by no key without c. A trigger may have made another value of it.
 func (in *insertion) keeps(u *sqlparser.UpdateExpr, c int) bool {
 	if in.keepsOwn(u) {
 		return true
 	}
 	t := in.table
-	v, ok := u.Expr.(*sqlparser.ValuesFuncExpr)
-	if !ok || t.Column(v.Name.Name.String()) != c || len(t.Triggers) > 0 || len(t.Building) > 0 || !slices.Contains(t.Primary, c) {
+	if !in.brings(u, c) || t.TriggerSets("INSERT", c) || len(t.Building) > 0 || !slices.Contains(t.Primary, c) {
 		return false
 	}
 	return !slices.ContainsFunc(t.Unique, func(k catalog.Index) bool { return k.Partial || !slices.Contains(k.Columns, c) })
+}
+
+// brings reports whether an assignment of ON DUPLICATE KEY UPDATE gives column c what the new row has there: c = VALUES(c), c = new.c, or a constant
+// that the rows must bring, too (given).
+func (in *insertion) brings(u *sqlparser.UpdateExpr, c int) bool {
+	switch e := u.Expr.(type) {
+	case *sqlparser.ValuesFuncExpr:
+		return in.table.Column(e.Name.Name.String()) == c
+	case *sqlparser.ColName:
+		return in.ofNewRow(e) == c
+	}
+	_, ok := in.constant(u, c)
+	return ok
+}
+
+// constant is a constant that an assignment of ON DUPLICATE KEY UPDATE gives column c of the distribution key, for which the rows, which are written, have
+// values.
+func (in *insertion) constant(u *sqlparser.UpdateExpr, c int) (g plan.GivenValue, ok bool) {
+	if in.query != nil || !slices.Contains(in.table.Distribution, c) {
+		return g, false
+	}
+	g.Value, ok = operandOf(u.Expr)
+	g.Column = slices.Index(in.columns, c)
+	return g, ok && g.Column >= 0
+}
+
+// given are the constants that the rows must bring.
+func (in *insertion) given() (out []plan.GivenValue, otherwise *sqlerr.Error) {
+	for _, c := range in.table.Distribution {
+		for _, u := range in.stmt.OnDup {
+			if g, ok := in.constant(u, c); ok && in.assigns(c)(u) {
+				out, otherwise = append(out, g), changesKey(&in.table.Columns[c])
+			}
+		}
+	}
+	return out, otherwise
+}
+
+// ofNewRow is the column that a name means in the new row, as new.c does behind AS new, and new.x and x behind AS new (x, y); -1 if it means none.
+func (in *insertion) ofNewRow(name *sqlparser.ColName) int {
+	alias, q := in.stmt.RowAlias, name.Qualifier
+	switch {
+	case alias == nil, !q.Qualifier.IsEmpty(), !q.IsEmpty() && q.Name.String() != alias.TableName.String():
+		return -1
+	case len(alias.Columns) == 0:
+		if q.IsEmpty() {
+			return -1
+		}
+		return in.table.Column(name.Name.String())
+	case q.IsEmpty() && in.table.Column(name.Name.String()) >= 0:
+		return -1
+	}
+	at := slices.IndexFunc(alias.Columns, name.Name.Equal)
+	if at < 0 || at >= len(in.columns) {
+		return -1
+	}
+	return in.columns[at]
 }
 
 // keepsValue reports whether assigning e to a column leaves it as it is: c = c, c = LAST_INSERT_ID(c).
@@ -628,6 +689,7 @@ func (b *build) rowsPlan() (*plan.InsertRows, error) {
 	in := b.ins
 	ir := &plan.InsertRows{Table: in.table, AutoIncrement: -1, Columns: len(in.columns), ZeroIsValue: b.sess.NoAutoValueOnZero,
 		Ignore: bool(in.stmt.Ignore), Update: len(in.stmt.OnDup) > 0, Renumbers: in.renumbers(), Returning: b.returning}
+	ir.Given, ir.Otherwise = in.given()
 	for position, c := range in.columns {
 		if c != in.sequence && !in.table.Columns[c].Nullable {
 			ir.NotNull = append(ir.NotNull, position)

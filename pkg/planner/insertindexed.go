@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"vitess.io/vitess/go/vt/sqlparser"
+
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -32,8 +34,8 @@ func insertIndexed(b *build) (bool, error) {
 	if err := b.meetsComputed(t); err != nil {
 		return false, err
 	}
-	if b.updatesPrimary() {
-		return false, b.refuseFollowed("ON DUPLICATE KEY UPDATE of the primary key of", t)
+	if b.renamesOtherwise() {
+		return false, b.refuseFollowed("ON DUPLICATE KEY UPDATE of the primary key, to other values than the new row has, of", t)
 	}
 	if b.plan.Uses&plan.WritesUserVariable != 0 {
 		return false, b.refuseFollowed("assigning user variables in an INSERT into", t)
@@ -100,9 +102,36 @@ func (b *build) returnedColumns() (plan.Text, bool) {
 // ignoresUpdates reports whether the statement is INSERT IGNORE ... ON DUPLICATE KEY UPDATE.
 func (b *build) ignoresUpdates() bool { return len(b.ins.stmt.OnDup) > 0 && bool(b.ins.stmt.Ignore) }
 
-// updatesPrimary reports whether ON DUPLICATE KEY UPDATE may change a column of the primary key.
-func (b *build) updatesPrimary() bool {
-	return slices.ContainsFunc(b.ins.table.Primary, b.ins.rewrites)
+// renames are the columns of the primary key that ON DUPLICATE KEY UPDATE gives what the new row has there. ok is false if it may give one another
+// value, or if only some of the distribution key are among them: the row would belong neither to where it was nor to where the new one does.
+func (b *build) renames() (columns []int, ok bool) {
+	in, t := b.ins, b.ins.table
+	placing := 0
+	for _, c := range t.Primary {
+		if !in.rewrites(c) {
+			continue
+		}
+		others := givesAnother(in.stmt.OnDup, &t.Columns[c], in.assigns(c), func(u *sqlparser.UpdateExpr) bool { return in.keepsOwn(u) || in.brings(u, c) })
+		if others || t.Lengths != nil || t.TriggerSets("INSERT", c) || t.TriggerSets("UPDATE", c) {
+			return nil, false
+		}
+		if columns = append(columns, c); slices.Contains(t.Distribution, c) {
+			placing++
+		}
+	}
+	return columns, placing == 0 || placing == len(t.Distribution)
+}
+
+// renamesOtherwise reports whether ON DUPLICATE KEY UPDATE may change the primary key in a way that is refused.
+func (b *build) renamesOtherwise() bool {
+	_, ok := b.renames()
+	return !ok
+}
+
+// mayRename reports whether rows are written one by one, so that ON DUPLICATE KEY UPDATE may give one that is met the new row's primary key.
+func (b *build) mayRename() bool {
+	columns, ok := b.renames()
+	return ok && columns != nil && b.followed(b.ins.table)
 }
 
 // followed reports whether rows that come into t need more than being written: entries of global indexes, or foreign keys that
@@ -145,6 +174,14 @@ func (b *build) indexed() (*plan.Indexed, error) {
 	n := &plan.Indexed{Own: b.owns(t)}
 	if b.returnsOneByOne() {
 		n.Returned, _ = b.returnedColumns()
+	}
+	if n.Renamed, _ = b.renames(); n.Renamed != nil {
+		if n.Renew = t.HasFulltext(); n.Renew {
+			b.plan.Uses |= plan.MovesMatched
+		}
+		if !n.Own {
+			n.Stay = b.staying(t)
+		}
 	}
 	keys := append([]catalog.Index{t.PrimaryKey()}, t.Unique...)
 	keys = append(keys, t.Building...)

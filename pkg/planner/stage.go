@@ -108,8 +108,13 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if err := b.uncheckedCopy(t); err != nil {
 		return nil, err
 	}
+	if b.ins != nil {
+		if given, _ := b.ins.given(); given != nil { // what rows bring is not compared there
+			return nil, nil
+		}
+	}
 	followed := b.followed(t) || b.owns(t)
-	if followed && (!b.writable(t) || b.ins == nil || b.updatesPrimary() || b.meetsComputed(t) != nil || b.ignoresUpdates() || b.plan.Uses&plan.WritesUserVariable != 0) {
+	if followed && (!b.writable(t) || b.ins == nil || b.renamesOtherwise() || b.meetsComputed(t) != nil || b.ignoresUpdates() || b.plan.Uses&plan.WritesUserVariable != 0) {
 		return nil, nil
 	}
 	w.into, read = t, b.opened(append(read, b.reads...))

@@ -104,8 +104,8 @@ INSERT INTO cached (k, v) SELECT k, 'q' FROM cached ON DUPLICATE KEY UPDATE k = 
 INSERT INTO cached (k, v) VALUES ('a', 'x') ON DUPLICATE KEY UPDATE k = VALUES(v);
 CREATE TABLE cached_two (k VARCHAR(40) PRIMARY KEY, v INT, UNIQUE KEY (v));
 INSERT INTO cached_two VALUES ('a', 1);
--- refused: the row may be met by another key
 INSERT INTO cached_two VALUES ('b', 1) ON DUPLICATE KEY UPDATE k = VALUES(k);
+SELECT * FROM cached_two;
 CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
 INSERT INTO counted (id, v) VALUES (1, 1), (NULL, 2), (7, 3);
 INSERT INTO counted (id, v) VALUES (7, 4) ON DUPLICATE KEY UPDATE id = VALUES(id), v = VALUES(v);

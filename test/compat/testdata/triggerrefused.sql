@@ -6,7 +6,7 @@ CREATE TRIGGER tr_key_bi BEFORE INSERT ON tr_key FOR EACH ROW SET @n = @n + 1;
 INSERT INTO tr_key (code, a, b) VALUES ('x', 1, 5);
 SELECT @n + 0 AS n;
 -- refused: ON DUPLICATE KEY UPDATE of the distribution column
-INSERT INTO tr_key (code, a, b) VALUES ('', 1, 5), ('1', NULL, 11) ON DUPLICATE KEY UPDATE code = VALUES(code);
+INSERT INTO tr_key (code, a, b) VALUES ('', 1, 5), ('1', NULL, 11) ON DUPLICATE KEY UPDATE code = CONCAT(VALUES(code), 'y');
 SELECT @n + 0 AS n;
 SELECT * FROM tr_key ORDER BY code;
 -- Nor does a refusal end the transaction, or what the session may do with its connections.
