@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -184,5 +185,101 @@ func (a *app) nodeGroupCommand() *cobra.Command {
 			})
 		},
 	}
-	return group("nodegroup", "Add, list, drain and remove node groups", add, list, a.drainCommand(), a.removeGroupCommand())
+	return group("nodegroup", "Add, list, drain and remove node groups", add, list, a.passwordCommand(), a.drainCommand(), a.removeGroupCommand())
+}
+
+// passwordResult is what became of the servers of one node group.
+type passwordResult struct {
+	NodeGroup string           `json:"node_group"`
+	Servers   []serverPassword `json:"servers"`
+	Error     string           `json:"error,omitempty"`
+}
+
+type serverPassword struct {
+	Addr    string `json:"addr"`
+	Changed bool   `json:"changed"` // on the server, now
+	Kept    bool   `json:"kept"`    // the cluster uses it
+	Error   string `json:"error,omitempty"`
+}
+
+func (a *app) passwordCommand() *cobra.Command {
+	var p password
+	var change, all bool
+	c := &cobra.Command{
+		Use:               "password GROUP... | --all",
+		ValidArgsFunction: a.complete(nodeGroupNames, 0),
+		Short:             "Tell the cluster the password of Skarv's own account on servers, or change it there",
+		Long: `Have the cluster log in to the servers of node groups, primaries and the replicas it knows, by another password of Skarv's own account.
+
+The servers must have the password already; with --change they are given it, those that have it already excepted, on each server itself, not by way of
+the binary log. If it is interrupted, or fails on some servers, give it again with the same password. Clients' statements go on meanwhile.`,
+		Example: "  skarvctl nodegroup password ng1 --password-file pw\n  skarvctl nodegroup password --all --change --password-file pw",
+		Args:    args(cobra.ArbitraryArgs),
+		RunE: func(c *cobra.Command, in []string) error {
+			if all == (len(in) > 0) {
+				return usage("name node groups, or give --all")
+			}
+			pw, err := p.read(a, "New password of Skarv's account on the servers: ", change)
+			if err != nil {
+				return err
+			}
+			return a.setPasswords(c.Context(), in, pw, change)
+		},
+	}
+	c.Flags().BoolVar(&change, "change", false, "change it on the servers, too")
+	c.Flags().BoolVar(&all, "all", false, "of all node groups")
+	p.flags(c, "of Skarv's account")
+	return c
+}
+
+// setPasswords does what passwordCommand says, to all node groups if none is named.
+func (a *app) setPasswords(ctx context.Context, groups []string, pw string, change bool) error {
+	return a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
+		if len(groups) == 0 {
+			r, err := api.Status(ctx, &adminv1.StatusRequest{})
+			if err != nil {
+				return err
+			}
+			for _, g := range r.NodeGroups {
+				groups = append(groups, cmp.Or(g.Name, fmt.Sprint(g.Id)))
+			}
+		}
+		var out []passwordResult
+		failed := false
+		for _, name := range groups {
+			r, err := api.SetPassword(ctx, &adminv1.SetPasswordRequest{NodeGroup: name, Password: pw, Change: change})
+			result := passwordResult{NodeGroup: name, Servers: []serverPassword{}}
+			if err != nil {
+				result.Error, failed = status.Convert(err).Message(), true
+			}
+			for _, s := range r.GetServers() {
+				result.Servers = append(result.Servers, serverPassword{s.Addr, s.Changed, s.Kept, s.Error})
+				failed = failed || s.Error != ""
+			}
+			out = append(out, result)
+		}
+		err := a.print(out, func(w io.Writer) { printPasswords(w, out) })
+		if failed {
+			return cmp.Or(err, errors.New("not all servers use the password: give it again when what is named above is mended"))
+		}
+		return err
+	})
+}
+
+func printPasswords(w io.Writer, out []passwordResult) {
+	for _, g := range out {
+		if g.Error != "" {
+			fmt.Fprintf(w, "%s: %s\n", g.NodeGroup, g.Error)
+		}
+		for _, s := range g.Servers {
+			what := "the cluster uses the password"
+			switch {
+			case s.Error != "":
+				what = s.Error
+			case s.Changed:
+				what = "the password is changed, and the cluster uses it"
+			}
+			fmt.Fprintf(w, "%s, server %s: %s\n", g.NodeGroup, s.Addr, what)
+		}
+	}
 }

@@ -24,19 +24,20 @@ import (
 // fakeAdmin answers as a cluster of two node groups would.
 type fakeAdmin struct {
 	adminv1.UnimplementedAdminServer
-	problems []string
-	init     *adminv1.InitClusterRequest
-	added    *adminv1.AddNodeGroupRequest
-	put      *adminv1.PutUserRequest
-	fail     error
-	removed  []*adminv1.RemoveNodeGroupRequest
-	refusals []string
-	started  bool // a reorganisation
-	killed   *adminv1.KillSessionRequest
-	users    []*adminv1.User
-	badAddr  string // of a server that no node group is made of
-	looks    int    // at the reorganisation
-	reorg    func(look int) *adminv1.Reorganisation
+	problems  []string
+	init      *adminv1.InitClusterRequest
+	added     *adminv1.AddNodeGroupRequest
+	put       *adminv1.PutUserRequest
+	fail      error
+	removed   []*adminv1.RemoveNodeGroupRequest
+	passwords []*adminv1.SetPasswordRequest
+	refusals  []string
+	started   bool // a reorganisation
+	killed    *adminv1.KillSessionRequest
+	users     []*adminv1.User
+	badAddr   string // of a server that no node group is made of
+	looks     int    // at the reorganisation
+	reorg     func(look int) *adminv1.Reorganisation
 }
 
 func (f *fakeAdmin) groups() []*adminv1.NodeGroup {

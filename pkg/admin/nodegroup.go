@@ -98,6 +98,31 @@ func (a *Server) startNodeGroups(ctx context.Context, n int) (*adminv1.AddNodeGr
 	return out, nil
 }
 
+// SetPassword implements the API.
+func (a *Server) SetPassword(ctx context.Context, req *adminv1.SetPasswordRequest) (*adminv1.SetPasswordResponse, error) {
+	snap, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	g, err := groupOf(snap, req.GetNodeGroup())
+	if err != nil {
+		return nil, err
+	}
+	servers, err := a.cfg.Client.Password(ctx, g.ID, req.GetPassword(), req.GetChange())
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	out := &adminv1.SetPasswordResponse{}
+	for _, s := range servers {
+		told := &adminv1.ServerPassword{Addr: s.Addr, Changed: s.Changed, Kept: s.Kept}
+		if s.Err != nil {
+			told.Error = s.Err.Error()
+		}
+		out.Servers = append(out.Servers, told)
+	}
+	return out, nil
+}
+
 // RemoveNodeGroup implements the API.
 func (a *Server) RemoveNodeGroup(ctx context.Context, req *adminv1.RemoveNodeGroupRequest) (*adminv1.RemoveNodeGroupResponse, error) {
 	snap, err := a.snapshot()

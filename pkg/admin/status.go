@@ -155,7 +155,7 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		}
 		if ok && h.Barred != "" && h.Up && h.Err == "" {
 			problem("the server of node group %s at %s refuses Skarv's own account (%s): clients' statements go on while the connections last, schema changes, moves of "+
-				"partitions and processes that start do not; give the account the password back that the cluster knows, and the privileges", g.Label(), g.Primary.Addr, h.Barred)
+				"partitions and processes that start do not; give the account the password back that the cluster knows, and the privileges, or tell the cluster another one: skarvctl nodegroup password", g.Label(), g.Primary.Addr, h.Barred)
 		}
 		if ok && !h.Crowded.IsZero() && time.Since(h.Crowded) < longCrowded {
 			problem("the server of node group %s at %s takes no more connections, last at %s: statements that need one end with error 1430; raise its max_connections above what all processes may use (backend.max_connections of each, and some more)",

@@ -74,10 +74,10 @@ func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
 	return p
 }
 
-// serves reports whether the pool's connections are those to g's primary.
+// serves reports whether the pool's connections are those to g's primary, by whatever password.
 func (p *pool) serves(g *catalog.NodeGroup) bool {
 	a, b := p.group.Primary, g.Primary
-	return a.Addr == b.Addr && a.User == b.User && a.Password == b.Password && a.TLS == b.TLS && p.group.Name == g.Name && p.group.Origin() == g.Origin()
+	return a.Addr == b.Addr && a.User == b.User && a.TLS == b.TLS && p.group.Name == g.Name && p.group.Origin() == g.Origin()
 }
 
 func (p *pool) name() string { return nameOf(p.group) }
@@ -291,7 +291,8 @@ func (p *pool) login(ctx context.Context, profile Profile) (c *mysqlconn.Conn, u
 
 // dial logs in to the primary with Skarv's own account.
 func (p *pool) dial(ctx context.Context, profile Profile) (*mysqlconn.Conn, error) {
-	return p.dialAs(ctx, profile, p.group.Primary.User, p.group.Primary.Password)
+	n := p.latest.Load().Primary
+	return p.dialAs(ctx, profile, n.User, n.Password)
 }
 
 func (p *pool) dialAs(ctx context.Context, profile Profile, user, password string) (*mysqlconn.Conn, error) {

@@ -28,6 +28,7 @@ const (
 	Admin_LeaveCluster_FullMethodName         = "/skarv.admin.v1.Admin/LeaveCluster"
 	Admin_Checksum_FullMethodName             = "/skarv.admin.v1.Admin/Checksum"
 	Admin_AddNodeGroup_FullMethodName         = "/skarv.admin.v1.Admin/AddNodeGroup"
+	Admin_SetPassword_FullMethodName          = "/skarv.admin.v1.Admin/SetPassword"
 	Admin_RemoveNodeGroup_FullMethodName      = "/skarv.admin.v1.Admin/RemoveNodeGroup"
 	Admin_Reorganise_FullMethodName           = "/skarv.admin.v1.Admin/Reorganise"
 	Admin_Reorganisations_FullMethodName      = "/skarv.admin.v1.Admin/Reorganisations"
@@ -68,6 +69,8 @@ type AdminClient interface {
 	Checksum(ctx context.Context, in *ChecksumRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ChecksumResponse], error)
 	// AddNodeGroup adds a node group that owns no partitions yet.
 	AddNodeGroup(ctx context.Context, in *AddNodeGroupRequest, opts ...grpc.CallOption) (*AddNodeGroupResponse, error)
+	// SetPassword has the cluster log in to a node group's servers by another password of Skarv's own account.
+	SetPassword(ctx context.Context, in *SetPasswordRequest, opts ...grpc.CallOption) (*SetPasswordResponse, error)
 	// RemoveNodeGroup takes a node group out that owns nothing any more.
 	RemoveNodeGroup(ctx context.Context, in *RemoveNodeGroupRequest, opts ...grpc.CallOption) (*RemoveNodeGroupResponse, error)
 	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
@@ -199,6 +202,16 @@ func (c *adminClient) AddNodeGroup(ctx context.Context, in *AddNodeGroupRequest,
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AddNodeGroupResponse)
 	err := c.cc.Invoke(ctx, Admin_AddNodeGroup_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) SetPassword(ctx context.Context, in *SetPasswordRequest, opts ...grpc.CallOption) (*SetPasswordResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetPasswordResponse)
+	err := c.cc.Invoke(ctx, Admin_SetPassword_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -414,6 +427,8 @@ type AdminServer interface {
 	Checksum(*ChecksumRequest, grpc.ServerStreamingServer[ChecksumResponse]) error
 	// AddNodeGroup adds a node group that owns no partitions yet.
 	AddNodeGroup(context.Context, *AddNodeGroupRequest) (*AddNodeGroupResponse, error)
+	// SetPassword has the cluster log in to a node group's servers by another password of Skarv's own account.
+	SetPassword(context.Context, *SetPasswordRequest) (*SetPasswordResponse, error)
 	// RemoveNodeGroup takes a node group out that owns nothing any more.
 	RemoveNodeGroup(context.Context, *RemoveNodeGroupRequest) (*RemoveNodeGroupResponse, error)
 	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
@@ -481,6 +496,9 @@ func (UnimplementedAdminServer) Checksum(*ChecksumRequest, grpc.ServerStreamingS
 }
 func (UnimplementedAdminServer) AddNodeGroup(context.Context, *AddNodeGroupRequest) (*AddNodeGroupResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddNodeGroup not implemented")
+}
+func (UnimplementedAdminServer) SetPassword(context.Context, *SetPasswordRequest) (*SetPasswordResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetPassword not implemented")
 }
 func (UnimplementedAdminServer) RemoveNodeGroup(context.Context, *RemoveNodeGroupRequest) (*RemoveNodeGroupResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RemoveNodeGroup not implemented")
@@ -643,6 +661,24 @@ func _Admin_AddNodeGroup_Handler(srv interface{}, ctx context.Context, dec func(
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServer).AddNodeGroup(ctx, req.(*AddNodeGroupRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_SetPassword_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetPasswordRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).SetPassword(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_SetPassword_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).SetPassword(ctx, req.(*SetPasswordRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1007,6 +1043,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AddNodeGroup",
 			Handler:    _Admin_AddNodeGroup_Handler,
+		},
+		{
+			MethodName: "SetPassword",
+			Handler:    _Admin_SetPassword_Handler,
 		},
 		{
 			MethodName: "RemoveNodeGroup",
