@@ -175,8 +175,6 @@ func TestAlter(t *testing.T) {
 	f.must("ALTER TABLE t MODIFY ident VARCHAR(20)")
 	f.must("ALTER TABLE t MODIFY ident INT")
 	require.Equal(t, before.ID, f.table("t").ID)
-	f.refused("ALTER TABLE t DROP COLUMN ident", nodes.Pick(1072, sqlerr.NotSupportedYet))
-	f.refused("ALTER TABLE t DROP PRIMARY KEY", sqlerr.NotSupportedYet)
 	f.must("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (a, ident)")
 	require.Equal(t, []int{0}, f.table("t").Distribution)
 	f.must("ALTER TABLE t COMMENT 'skarv:key=ident'")

@@ -166,7 +166,10 @@ func (d *schemaChange) number(ctx context.Context, t *catalog.Table, r migration
 		return err
 	}
 	t.ID, d.job.Result.Made = id, id
-	if next > 1 && t.AutoIncrement >= 0 {
+	if r := d.job.Work.Rebuild; r != nil && r.Hides {
+		next = r.Next
+	}
+	if next > 1 && t.Numbered() >= 0 {
 		change.PutSequence(id, next)
 	}
 	if old != nil {

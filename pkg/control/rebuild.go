@@ -128,6 +128,11 @@ func (d *schemaChange) copyOldOn(ctx context.Context, i int) ([]schema.Warning, 
 	if err != nil {
 		return nil, err
 	}
+	if w.Hides { // it is read in the order of a key
+		if _, err := s.Exec(ctx, "ALTER TABLE "+w.Copied().SQL()+migration.WithHiddenKey(d.snap.Flavor, true)); err != nil {
+			return nil, err
+		}
+	}
 	return warnings, withoutOwn(ctx, s, w, w.Copied(), (*migration.Attached).Off) // the new table is to have the names of its CHECK constraints
 }
 
@@ -160,6 +165,11 @@ func (d *schemaChange) makeNew(ctx context.Context, s *schema.Server) error {
 	warnings, err := s.Warnings(ctx)
 	if err != nil {
 		return err
+	}
+	if w.Hides {
+		if _, err := s.Exec(ctx, "ALTER TABLE "+w.Made().SQL()+migration.WithHiddenKey(d.snap.Flavor, false)); err != nil {
+			return err
+		}
 	}
 	next, err := d.counter(ctx, s)
 	if err != nil {
@@ -264,6 +274,9 @@ func (d *schemaChange) spread(ctx context.Context) error {
 	}
 	rows, err := run.Run(ctx)
 	d.job.Progress = fmt.Sprint(rows, " rows copied")
+	if w.Hides {
+		w.Next = rows + 1
+	}
 	if err == nil && w.Counts {
 		d.job.Work.Affected = rows
 	}

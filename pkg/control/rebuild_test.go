@@ -34,7 +34,7 @@ func (f *fixture) placedBy(name, column string, n int) {
 	f.t.Helper()
 	t := f.table(name)
 	require.False(f.t, t.Closed)
-	require.False(f.t, t.HiddenKey)
+	require.Equal(f.t, column == catalog.HiddenKey, t.HiddenKey)
 	require.Equal(f.t, []int{t.Column(column)}, t.Distribution)
 	for i := 1; i <= n; i++ {
 		owner := f.owner(t, i)
@@ -64,7 +64,7 @@ func TestValuesAreComputedWhateverDies(t *testing.T) {
 func (f *fixture) whateverDies(create func(name string, n int), alter, column string) {
 	f.t.Helper()
 	stop := f.control(nil)
-	f.createDatabase()
+	f.must("CREATE DATABASE IF NOT EXISTS d")
 	stop()
 	for i, point := range []string{"planned", "indexes", "building", "made", "before-1", "first", "after-2", "executed", "settled", "filled", "committed"} {
 		stop := f.control(nil)
@@ -98,6 +98,29 @@ func (f *fixture) keyed(name string, n int) {
 func TestRowsArePlacedAnewWhateverDies(t *testing.T) {
 	f := newFixture(t, 3)
 	f.whateverDies(f.keyed, "PARTITION BY KEY (b)", "b")
+}
+
+// A table that loses its key gets the hidden one, whose values go on, wherever the controller stops.
+func TestKeyIsDroppedWhateverDies(t *testing.T) {
+	f := newFixture(t, 3)
+	create := func(name string, n int) {
+		f.must("CREATE TABLE " + name + " (a INT AUTO_INCREMENT PRIMARY KEY, b INT, email VARCHAR(20), CHECK (b > 0))")
+		for i := 1; i <= n; i++ {
+			servers[f.owner(f.table(name), i)-1].Exec(f.t, fmt.Sprintf("INSERT INTO d.%s VALUES (%d, %[2]d, 'm%[2]d')", name, i))
+		}
+		f.must("ALTER TABLE " + name + " ADD UNIQUE KEY email (email)")
+		f.placed(name, n)
+	}
+	for _, alter := range []string{"DROP COLUMN a", "MODIFY a VARCHAR(10), DROP PRIMARY KEY, ADD COLUMN c INT DEFAULT (1 + 1)"} {
+		f.whateverDies(create, alter, catalog.HiddenKey)
+	}
+	stop := f.control(nil)
+	defer stop()
+	create("k", 20)
+	f.must("ALTER TABLE k DROP COLUMN a")
+	next, err := f.store.Sequence(f.ctx(), f.table("k").ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 21, next)
 }
 
 // A table becomes one of each kind and comes back; its numbers go on.

@@ -364,7 +364,10 @@ func (p *Planner) alterTable(ctx context.Context) error {
 		return sqlerr.Unsupported(fmt.Sprintf("ALTER IGNORE TABLE of table '%s', whose rows lie on several node groups", o.Name),
 			"leave IGNORE out: DELETE or UPDATE the rows that are in the way first")
 	}
-	kind, key := p.placedAnew(old, before, after)
+	kind, key, err := p.placedAnew(old, before, after)
+	if err != nil {
+		return err
+	}
 	if unhides := old.HiddenKey && before.Table.Column(catalog.HiddenKey) < 0; unhides || kind != "" {
 		return p.rebuildTable(ctx, o, old, before, after, sharding.Origin{Becomes: kind, Key: key})
 	}
@@ -372,9 +375,6 @@ func (p *Planner) alterTable(ctx context.Context) error {
 	schema.FixReferences(after.Table, o.DB)
 	p.renameReferences(old, after.Table)
 	p.newCounter(before, after, old)
-	if err := p.keepsPlaces(old); err != nil {
-		return err
-	}
 	if err := p.tellsItself(o, before, after); err != nil {
 		return err
 	}
@@ -466,18 +466,6 @@ func (p *Planner) newCounter(before, after *schema.Definition, old *catalog.Tabl
 	}
 }
 
-// keepsPlaces refuses to drop columns of the distribution key in order to add others of the same names.
-func (p *Planner) keepsPlaces(old *catalog.Table) error {
-	dropped := p.Statement.DroppedColumns()
-	for _, c := range old.Distribution {
-		if name := old.Columns[c].Name; dropped[strings.ToLower(name)] {
-			return sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
-				"give the table another distribution key first, with ALTER TABLE ... PARTITION BY KEY")
-		}
-	}
-	return nil
-}
-
 // tellsItself refuses to give columns each other's names where the table's text is the same before and behind it: nothing on a server would tell whether
 // it has run there, and run twice it would put values back. Any other statement that leaves the text as it was may be run twice.
 func (p *Planner) tellsItself(o ddl.Name, before, after *schema.Definition) error {
@@ -553,6 +541,15 @@ func triggersOver(old, t *catalog.Table) []catalog.Trigger {
 		out[i].Sets = sets
 	}
 	return out
+}
+
+// WithHiddenKey is what an ALTER TABLE adds to a table whose rows no key tells apart. counted: the server numbers the rows, and those to come.
+func WithHiddenKey(flavor catalog.Flavor, counted bool) string {
+	text := hiddenKeyText(flavor)
+	if counted {
+		text = strings.Replace(strings.Replace(text, " DEFAULT 0", "", 1), " INVISIBLE", " INVISIBLE AUTO_INCREMENT", 1)
+	}
+	return " ADD COLUMN " + strings.Replace(text, ", ", ", ADD ", 1)
 }
 
 // WithoutHiddenKey makes of a table with the hidden key what clients take it for.

@@ -33,9 +33,13 @@ type Rebuild struct {
 	Filled  []string `json:"filled,omitempty"`
 	// Columns are the names of columns with values, by those they had before.
 	Columns map[string]string `json:"columns"`
-	// Number is the AUTO_INCREMENT column, if there is one. ZeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
+	// Number is the column whose values are counted: AUTO_INCREMENT, if there is one, or the hidden key if the table loses its own, as Hides says.
+	// ZeroIsValue: the client's sql_mode has NO_AUTO_VALUE_ON_ZERO.
 	Number      string `json:"number,omitempty"`
 	ZeroIsValue bool   `json:"zero_is_value,omitempty"`
+	Hides       bool   `json:"hides,omitempty"`
+	// Next is where the values of the hidden key go on, once all rows are in New.
+	Next uint64 `json:"next,omitempty"`
 	// Places: the rows are to live elsewhere; else the table loses its hidden key.
 	Places bool `json:"places,omitempty"`
 	// SetsCounter: the statement says where its numbers go on.
@@ -61,10 +65,12 @@ func (r *Rebuild) Taken() ddl.Object { return ddl.Object{DB: catalog.OwnDB, Name
 
 // placedAnew is the kind that the statement gives old, and its distribution key if that is Sharded; "" if its rows are to live where they do. before and
 // after are of a copy.
-func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definition) (kind catalog.TableKind, key []string) {
+func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definition) (kind catalog.TableKind, key []string, err error) {
 	option, byKey := ddl.Option(after.Comment, "key")
 	_, reference := ddl.Option(after.Comment, string(catalog.Reference))
 	_, single := ddl.Option(after.Comment, string(catalog.Single))
+	loses := p.losesKey(old, after.Table)
+	hides := old.Kind != catalog.Single && after.Keyless() // from here on another key may stand for the primary one
 	switch says := before.Comment != after.Comment; {
 	case p.Statement.Partitioned:
 		kind, key = catalog.Sharded, p.Statement.Key
@@ -74,17 +80,27 @@ func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definitio
 		kind = catalog.Reference
 	case says && single:
 		kind = catalog.Single
-	case p.losesKey(old, after.Table):
+	case loses:
 		kind = catalog.Sharded
-	case old.Kind != catalog.Single && p.numbers(before, after) && !after.Keyless(), p.movesValues(old, after.Table):
-		if key, kept := p.keyKept(old); kept {
-			return old.Kind, key
+	case hides, p.droppedKey(old) != "", old.Kind != catalog.Single && p.numbers(before, after), p.movesValues(old, after.Table):
+		key, err = p.keyLeft(old, hides)
+		return old.Kind, key, err
+	}
+	if kind == old.Kind && !hides && (kind != catalog.Sharded || p.sameDistribution(old, after.Table, key)) {
+		return "", nil, nil
+	}
+	return kind, key, nil
+}
+
+// droppedKey is a column of the distribution key of old that the statement drops, "" for none.
+func (p *Planner) droppedKey(old *catalog.Table) string {
+	dropped := p.Statement.DroppedColumns()
+	for _, c := range old.Distribution {
+		if name := old.Columns[c].Name; dropped[strings.ToLower(name)] {
+			return name
 		}
 	}
-	if kind == old.Kind && (kind != catalog.Sharded || p.sameDistribution(old, after.Table, key)) {
-		return "", nil
-	}
-	return kind, key
+	return ""
 }
 
 // losesKey reports whether old, which is distributed by its primary key because nobody has said otherwise, gets a primary key t without one of its
@@ -123,21 +139,22 @@ func (p *Planner) strict() bool {
 	return ddl.HasMode(p.Session.SQLMode, "STRICT_TRANS_TABLES") || ddl.HasMode(p.Session.SQLMode, "STRICT_ALL_TABLES")
 }
 
-// keyKept is the distribution key of old behind the statement, empty for that of the primary key. kept is false if somebody has named a column of it that is
-// dropped.
-func (p *Planner) keyKept(old *catalog.Table) (key []string, kept bool) {
-	if old.HiddenKey && slices.Equal(old.Distribution, old.Primary) {
-		return nil, true
+// keyLeft is the distribution key of old behind the statement, empty for that of the primary key, which is the hidden one if the statement hides it. One that
+// somebody has named stays as a whole: a server's partitions, too, keep their columns from being dropped.
+func (p *Planner) keyLeft(old *catalog.Table, hides bool) (key []string, err error) {
+	dropped := p.droppedKey(old)
+	if byPrimary := slices.Equal(old.Distribution, old.DefaultDistribution(p.Snap.Flavor)); byPrimary && (hides || old.HiddenKey || dropped != "") {
+		return nil, nil
 	}
-	dropped, renamed := p.Statement.DroppedColumns(), p.Statement.RenamedColumns()
+	if dropped != "" {
+		return nil, sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", dropped),
+			"give the table another distribution key first, with ALTER TABLE ... PARTITION BY KEY")
+	}
+	renamed := p.Statement.RenamedColumns()
 	for _, c := range old.Distribution {
-		name := old.Columns[c].Name
-		if dropped[strings.ToLower(name)] {
-			return nil, slices.Equal(old.Distribution, old.DefaultDistribution(p.Snap.Flavor))
-		}
-		key = append(key, calledNow(renamed, name))
+		key = append(key, calledNow(renamed, old.Columns[c].Name))
 	}
-	return key, true
+	return key, nil
 }
 
 // sameDistribution reports whether key, which is empty for the default, is old's distribution key. t is what old becomes on the servers.
@@ -179,11 +196,15 @@ func (p *Planner) rebuildTable(ctx context.Context, o ddl.Name, old *catalog.Tab
 	after.Table.Triggers = triggersOver(old, after.Table)
 	schema.FixReferences(after.Table, o.DB)
 	t, needsKey, err := sharding.Place(p.Snap, after, r.Origin)
+	if err == nil && needsKey {
+		if err = p.roomForKey(o, after); err == nil {
+			w.Hides, w.Number, w.Counts, r.NewID = true, catalog.HiddenKey, true, true
+			after.AddHiddenKey()
+			t, _, err = sharding.Place(p.Snap, after, r.Origin)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if needsKey {
-		return b.refuse("no primary key", "add one in the same statement")
 	}
 	if t.Kind == catalog.Sharded {
 		if name := b.unplaced(w, t); name != "" {
@@ -235,9 +256,6 @@ func (b *rebuilding) refuse(what, how string) error {
 // refused says what of the table, or of the statement, would get lost when it is made anew.
 func (b *rebuilding) refused(o ddl.Name, becomes catalog.TableKind) error {
 	switch {
-	case b.unhides && b.old.Kind != catalog.Sharded:
-		return sqlerr.Unsupported("adding a primary key to a reference table that was made without one",
-			"create a new table with that key, copy the rows with INSERT ... SELECT and rename it")
 	case b.old.HiddenKey && becomes == catalog.Single, len(b.old.Primary) == 0:
 		return b.refuse("no primary key", "add one first, in an ALTER TABLE of its own")
 	case b.Statement.Ignores:

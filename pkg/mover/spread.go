@@ -25,7 +25,7 @@ type Spreading struct {
 	Owner func(placement.Partition) placement.NodeGroupID
 	// Columns are the columns of To by those of From that their values come from. The others of To get their defaults.
 	Columns map[string]string
-	// Number is the AUTO_INCREMENT column of To, "" for none: rows without a value for it, or with 0 unless ZeroIsValue, get the next number
+	// Number is the column of To whose values are counted, AUTO_INCREMENT or the hidden key, "" for none: rows without a value for it, or with 0 unless ZeroIsValue, get the next number
 	// from First on, which is above those of all rows before them.
 	Number      string
 	First       uint64
@@ -158,7 +158,7 @@ func (r *spreading) open(ctx context.Context) (err error) {
 func (r *spreading) orderBy(flavor catalog.Flavor) error {
 	for _, i := range r.from.key {
 		k, ok := r.from.columns[i].order(flavor)
-		if !ok && r.Number != "" && r.From.Kind == catalog.Sharded {
+		if !ok && r.Number != "" && !r.To.HiddenKey && r.From.Kind == catalog.Sharded { // nobody sees which row has which value of that
 			return sqlerr.Unsupported(fmt.Sprintf("numbering the rows of table '%s', whose order over several node groups by column '%s' of its key is not known", r.From.Name, r.from.columns[i].raw),
 				"add the column without AUTO_INCREMENT, UPDATE the rows to numbers, and make it AUTO_INCREMENT then")
 		}

@@ -93,7 +93,7 @@ func (p *placing) place() (t *catalog.Table, needsKey bool, err error) {
 		}
 	} else {
 		if keyless {
-			return p.withoutKey(t, old)
+			return p.withoutKey(t)
 		}
 		t.AutoIncrement = p.def.Auto
 	}
@@ -153,14 +153,12 @@ func (p *placing) old() *catalog.Table {
 }
 
 // withoutKey answers for a table whose rows no key tells apart.
-func (p *placing) withoutKey(t, old *catalog.Table) (*catalog.Table, bool, error) {
+func (p *placing) withoutKey(t *catalog.Table) (*catalog.Table, bool, error) {
 	switch {
 	case p.def.Auto >= 0:
 		return nil, false, sqlerr.Unsupported(
 			fmt.Sprintf("table '%s' with an AUTO_INCREMENT column and no primary key", t.Name),
 			fmt.Sprintf("make `%s` the primary key", t.Columns[p.def.Auto].Name))
-	case old != nil:
-		return nil, false, sqlerr.Unsupported("dropping the primary key", "name a new primary key in the same ALTER TABLE")
 	case t.Column(catalog.HiddenKey) >= 0:
 		return nil, false, sqlerr.Unsupported(
 			fmt.Sprintf("a column '%s' in a table without primary key", catalog.HiddenKey), "make it the primary key or give it another name")
@@ -228,10 +226,6 @@ func (p *placing) kindOf(t, from *catalog.Table, byKey, reference, single bool, 
 		}
 		if to, ok := p.from.Renamed[strings.ToLower(name)]; ok {
 			name = to
-		}
-		if t.Column(name) < 0 {
-			return nil, sqlerr.Unsupported(fmt.Sprintf("dropping column '%s', which is in the distribution key", name),
-				"give the table another distribution key first, with ALTER TABLE ... PARTITION BY KEY")
 		}
 		key = append(key, name)
 	}
