@@ -37,6 +37,8 @@ type Arguments struct {
 
 	// Staged: the rows are those of a stage. CHECK constraints have left out others already, and values are as their columns print them.
 	Staged bool
+	// Computed, not nil, are what the rows of a stage have in ComputedColumns of their table, in workspace.ReadKey's form.
+	Computed [][][]byte
 
 	// kept, not nil, gets the numbers of parameters that are left open in what is appended, instead of being filled in.
 	kept *[]int
@@ -82,7 +84,7 @@ func (a *Arguments) Reset(st *sqlparse.Statement, params *wire.Params) {
 	if params != nil {
 		a.params = params
 	}
-	a.Lists, a.Binary, a.Staged, a.kept = nil, false, false, nil
+	a.Lists, a.Binary, a.Staged, a.Computed, a.kept = nil, false, false, nil, nil
 	a.marks, a.unnamed, a.scanned, a.Using = a.marks[:0], a.unnamed[:0], false, nil
 }
 

@@ -44,6 +44,9 @@ func (r *Runner) keysOf(in *insertion, row int) (k rowKeys, err error) {
 	}
 	for _, key := range in.node.Indexed.Keys {
 		if key.Computed {
+			if in.node.Indexed.Meets && in.args.Computed == nil {
+				return k, in.valueUnknown(&key)
+			}
 			k.units, k.entries = append(k.units, nil), append(k.entries, entry{})
 			continue
 		}
@@ -129,15 +132,20 @@ func (in *insertion) stored(el *element, col *catalog.Column, kind *placement.Ke
 	}
 	raw, match := kind.AppendStored([]byte{}, el.value, in.mode()) // nil would be NULL
 	switch {
-	case match == placement.Exact && col.DataType == "char" && in.padded:
-		raw = append(raw, bytes.Repeat([]byte{' '}, max(0, int(col.Length)-utf8.RuneCount(raw)))...)
-		fallthrough
 	case match == placement.Exact:
-		return workspace.AppendKeyValue(nil, col, raw)
+		return workspace.AppendKeyValue(nil, col, in.pad(raw, col))
 	case col.DataType == "float":
 		return append(in.appendLiteral([]byte("CAST("), el), " AS FLOAT)"...)
 	}
 	return in.appendLiteral(nil, el)
+}
+
+// pad is a value of col as servers show it.
+func (in *insertion) pad(v []byte, col *catalog.Column) []byte {
+	if !in.padded || col.DataType != "char" {
+		return v
+	}
+	return append(slices.Clone(v), bytes.Repeat([]byte{' '}, max(0, int(col.Length)-utf8.RuneCount(v)))...)
 }
 
 // keyValue is what a row will have in a column: a literal, what the column's default is, or what a server makes of NULL; in.vals are the
@@ -289,7 +297,37 @@ func (in *insertion) computes() bool {
 	return slices.ContainsFunc(in.node.Indexed.Keys, func(k plan.UniqueKey) bool { return k.Computed })
 }
 
-// compute fills in the entries of the keys that servers compute, by what a row has.
+// ComputedColumns are the columns of which the entries of keys are made that servers compute; nil if t has no such key.
+func ComputedColumns(t *catalog.Table) (columns []int) {
+	for _, x := range t.Global {
+		if x.Computed() {
+			columns = append(columns, x.Columns...)
+		}
+	}
+	if columns == nil {
+		return nil
+	}
+	columns = append(columns, t.Distribution...)
+	slices.Sort(columns)
+	return slices.Compact(columns)
+}
+
+// foretold fills in what rows of a stage have in keys that servers compute.
+func (w *rowWriter) foretold(in *insertion, keys []rowKeys) error {
+	columns := ComputedColumns(in.table)
+	for row, values := range in.args.Computed {
+		m := image{}
+		for i, c := range columns {
+			m[c] = values[i]
+		}
+		if err := keys[row].compute(w, in, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compute fills in the keys that servers compute, by what a row has.
 func (k *rowKeys) compute(w *rowWriter, in *insertion, m image) error {
 	for i := range in.node.Indexed.Keys {
 		key := &in.node.Indexed.Keys[i]
@@ -300,11 +338,30 @@ func (k *rowKeys) compute(w *rowWriter, in *insertion, m image) error {
 		if err != nil {
 			return err
 		}
-		if k.entries[i] = (entry{}); ok {
-			k.entries[i] = e
+		if k.entries[i], k.units[i] = (entry{}), nil; ok {
+			k.entries[i], k.units[i] = e, in.holds(key.Index, m)
 		}
 	}
 	return nil
+}
+
+// holds is the condition that a row has in key x what m has, nil where no literal says it.
+func (in *insertion) holds(x *catalog.GlobalIndex, m image) (condition []byte) {
+	if !x.PlacedByAll() {
+		return nil
+	}
+	for i, c := range x.Columns {
+		col, v := &x.Table.Columns[c], x.Held(i, m[c])
+		if x.Length(i) == 0 {
+			v = in.pad(v, col)
+		}
+		if i > 0 {
+			condition = append(condition, " AND "...)
+		}
+		condition = append(append(condition, workspace.Beginning(col, x.Length(i), "")...), " = "...)
+		condition = workspace.AppendKeyValue(condition, col, v)
+	}
+	return condition
 }
 
 // checkInserted looks for the parents of rows that have been inserted, by what the servers have stored.
@@ -369,6 +426,9 @@ func (in *insertion) appendUnit(dst []byte, key int, k *rowKeys) []byte {
 // duplicate, which may lie on any group. What RETURNING asks for is for held.
 func (w *rowWriter) insertRowByRow(p *plan.Plan, in *insertion, keys []rowKeys, held *Held) (err error) {
 	in.looked = true
+	if err := w.foretold(in, keys); err != nil {
+		return err
+	}
 	for row := range keys {
 		o := &insertingOne{held: held, rowWriter: w, in: in, row: row, keys: &keys[row], home: in.owners[row]}
 		var res result

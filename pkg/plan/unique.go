@@ -48,6 +48,8 @@ type Indexed struct {
 	Renamed []int
 	Stay    *sqlerr.Error
 	Renew   bool
+	// Meets: what becomes of a row depends on the rows that have its values of keys which servers compute: only a stage's are known.
+	Meets bool
 }
 
 func (n *Indexed) print(w *strings.Builder, depth int) {
@@ -58,6 +60,10 @@ func (n *Indexed) print(w *strings.Builder, depth int) {
 	if n.Renamed != nil {
 		indent(w, depth)
 		w.WriteString("     a row that is met may get the new row's primary key\n")
+	}
+	if n.Meets {
+		indent(w, depth)
+		w.WriteString("     rows of a stage only\n")
 	}
 	for _, k := range n.Keys {
 		if k.Index == nil {

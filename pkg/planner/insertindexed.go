@@ -49,7 +49,8 @@ func (b *build) meetsComputed(t *catalog.Table) error {
 		return nil
 	}
 	for _, k := range slices.Concat(t.Unique, t.Building) {
-		if k.Expression() || t.Computed(k) {
+		kept := slices.ContainsFunc(t.Global, func(x *catalog.GlobalIndex) bool { return x.ID == k.Global && x.PlacedByAll() })
+		if k.Expression() || t.Computed(k) && !kept {
 			return b.refuseFollowed("REPLACE or ON DUPLICATE KEY UPDATE, where servers compute what UNIQUE KEY '"+k.Name+"' holds, in", t)
 		}
 	}
@@ -194,6 +195,7 @@ func (b *build) indexed() (*plan.Indexed, error) {
 		}
 		generated := t.Computed(k)
 		if u.Computed = generated && u.Index != nil; u.Computed {
+			n.Meets = n.Meets || len(in.stmt.OnDup) > 0 || b.plan.Kind == plan.Replace
 			n.Keys = append(n.Keys, u)
 			continue
 		}

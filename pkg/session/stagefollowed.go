@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
 )
@@ -26,6 +27,10 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	rows := &writtenRows{table: n.Table, columns: columns, utf8: !s.foreignLiterals, noEscapes: s.mode&sqlparse.NoBackslashEscapes != 0}
 	rows.sql = append(rows.sql, n.Verb+" "+n.Table.SQL()+" ("+n.Table.ColumnList(columns)+") VALUES "...)
 	if err := w.readAsSession(st, columns, rows); err != nil || rows.n == 0 {
+		return sum, err
+	}
+	computed, err := w.computed(st, rows.n)
+	if err != nil {
 		return sum, err
 	}
 	if n.Update || n.Returning {
@@ -49,7 +54,7 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	var args exec.Arguments
 	args.Reset(stmt, nil)
 	args.Strings = s.strings
-	args.Staged = true
+	args.Staged, args.Computed = true, computed
 	var returned exec.Sink
 	if n.Returning {
 		returned = &w.held
@@ -64,6 +69,24 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	sum.Affected, sum.Warnings, sum.InsertID = done.AffectedRows, uint(done.Warnings), done.LastInsertID
 	sum.Duplicates = exec.Duplicates(done.Info, done.AffectedRows, n.Verb == "INSERT IGNORE INTO")
 	return sum, nil
+}
+
+// computed is what the n rows of the stage have in keys which servers compute, if they may meet others there; nil where it does not matter.
+func (w *workspaceWrite) computed(st *workspace.Stage, n int) (rows [][][]byte, err error) {
+	columns := exec.ComputedColumns(w.n.Stage.Table)
+	if columns == nil || !w.n.Stage.Update && w.n.Stage.Verb != "REPLACE INTO" {
+		return nil, nil
+	}
+	if _, err := w.c.Exec("SET " + workspace.WritingMode); err != nil {
+		return nil, txn.Lost(w.c, err)
+	}
+	if _, rows, err = w.c.QueryAll(st.Keys(columns), n); err != nil {
+		return nil, txn.Lost(w.c, err)
+	}
+	if _, err := w.c.Exec(w.s.modes()); err != nil {
+		return nil, txn.Lost(w.c, err)
+	}
+	return rows, nil
 }
 
 // within makes what the runner runs a part of the statement that is running: what goes wrong undoes all of it.

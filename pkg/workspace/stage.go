@@ -244,6 +244,15 @@ func (s *Stage) Rows(columns []int, sessionTime bool, partition func(alias strin
 	return b.String()
 }
 
+// Keys is the query for columns of the rows in order, in ReadKey's form.
+func (s *Stage) Keys(columns []int) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = readKey(&s.table.Columns[c], "s")
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM " + s.of() + " AS s ORDER BY s." + sqltypes.QuoteName(rowNumber)
+}
+
 // Doubled is the query that has a row if the stage has one that Doubled is about; "" if it cannot. The connection must be in the session's
 // time zone.
 func (s *Stage) Doubled(columns []int) string {

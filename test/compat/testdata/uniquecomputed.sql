@@ -34,10 +34,22 @@ INSERT INTO t (id, email) VALUES (41, 'TXN@x');
 ROLLBACK;
 INSERT INTO t (id, email) VALUES (41, 'TXN@x');
 SELECT id, email, gone, low, live FROM t ORDER BY id;
--- refused: a row that is met in such a key is known to its server only
+-- Rows are met in such a key.
 REPLACE INTO t (id, email) VALUES (50, 'txn@x');
--- refused: the same
-INSERT INTO t (id, email) VALUES (50, 'txn@x') ON DUPLICATE KEY UPDATE gone = 1;
+INSERT INTO t (id, email) VALUES (51, 'TXN@x') ON DUPLICATE KEY UPDATE gone = 1;
+INSERT INTO t (id, email) VALUES (51, 'TXN@x') ON DUPLICATE KEY UPDATE gone = 1;
+INSERT INTO t (id, email) VALUES (51, 'met@x'), (52, 'Txn@x'), (53, 'txn@x'), (51, 'BOB@x'), (54, NULL) ON DUPLICATE KEY UPDATE email = CONCAT('u', VALUES(email));
+SELECT id, email, gone, low, live FROM t WHERE id > 40 ORDER BY id;
+INSERT INTO t (id, email) VALUES (54, 'utxn@x') ON DUPLICATE KEY UPDATE email = 'now@x';
+INSERT INTO t (id, email) VALUES (52, 'now@x') ON DUPLICATE KEY UPDATE email = 'then@x';
+INSERT INTO t (id, email) VALUES (55, 'now@x') ON DUPLICATE KEY UPDATE email = 'then@x';
+REPLACE INTO t (id, email, gone) VALUES (52, 'now@x', NULL), (56, 'NOW@x', 1), (57, 'NOW@x', NULL), (58, 'carl@x', NULL);
+REPLACE INTO t SET id = 58, email = 'now@X';
+INSERT INTO t (id, email, gone) SELECT id + 400, UPPER(email), gone FROM t WHERE id BETWEEN 40 AND 60 ON DUPLICATE KEY UPDATE gone = t.id;
+REPLACE INTO t (id, email, gone) SELECT id + 500, UPPER(email), gone FROM t WHERE id BETWEEN 400 AND 500;
+SELECT id, email, gone, low, live FROM t WHERE id > 40 ORDER BY id;
+INSERT INTO t (id, email) VALUES (59, 'now@x');
+DELETE FROM t WHERE id > 400;
 -- What servers compute changes with the table.
 UPDATE t SET gone = 1 WHERE email LIKE 'bob%';
 -- MariaDB shows some of the values as NULL.
@@ -65,6 +77,23 @@ INSERT INTO t (id, n) VALUES (70, 63);
 INSERT INTO t (id, n) VALUES (70, 70);
 SELECT id, n, twice FROM t ORDER BY id;
 DROP TABLE t;
+-- Numbered rows, beginnings, and a key of the primary key's columns.
+CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20), c CHAR(10) AS (REVERSE(v)) STORED, n INT DEFAULT 0, w INT, x INT AS (w * 2) VIRTUAL, UNIQUE KEY (c(3)), UNIQUE KEY (x, n)) COMMENT 'skarv:key=id';
+INSERT INTO n (v, w) VALUES ('abc', 1), ('bcd', 2), ('cde', NULL);
+INSERT INTO n (v, w) VALUES ('new', 4) ON DUPLICATE KEY UPDATE n = n + 1;
+SELECT LAST_INSERT_ID();
+INSERT INTO n (v, w) VALUES ('xabc', 3), ('newer', 5) ON DUPLICATE KEY UPDATE n = n + 1;
+INSERT INTO n (v, w) VALUES ('q', 1), ('q', 2) ON DUPLICATE KEY UPDATE v = CONCAT(v, 'z'), n = n + 10;
+SELECT v, c, n, w, x FROM n ORDER BY v;
+REPLACE INTO n (v, w) VALUES ('ycde', 4), ('fresh', NULL);
+SELECT v, c, n, w, x FROM n ORDER BY v;
+INSERT INTO n (v, w) VALUES ('zcde', 4) ON DUPLICATE KEY UPDATE v = 'abc', n = LENGTH(VALUES(v));
+BEGIN;
+REPLACE INTO n (v) VALUES ('gone'), ('fresh'), ('done');
+SELECT v, c, n, w, x FROM n ORDER BY v;
+ROLLBACK;
+SELECT v, c, n, w, x FROM n ORDER BY v;
+DROP TABLE n;
 -- A new table that says where its rows lie. One that does not lives on one node group, and can do more.
 CREATE TABLE said (id INT PRIMARY KEY, v INT, twice INT AS (v * 2) VIRTUAL, w INT, UNIQUE KEY (twice)) COMMENT 'skarv:key=id';
 INSERT INTO said (id, v) VALUES (1, 1), (2, 2), (3, NULL), (4, NULL);
