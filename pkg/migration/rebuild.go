@@ -69,7 +69,6 @@ func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definitio
 	option, byKey := ddl.Option(after.Comment, "key")
 	_, reference := ddl.Option(after.Comment, string(catalog.Reference))
 	_, single := ddl.Option(after.Comment, string(catalog.Single))
-	loses := p.losesKey(old, after.Table)
 	hides := old.Kind != catalog.Single && after.Keyless() // from here on another key may stand for the primary one
 	switch says := before.Comment != after.Comment; {
 	case p.Statement.Partitioned:
@@ -80,7 +79,7 @@ func (p *Planner) placedAnew(old *catalog.Table, before, after *schema.Definitio
 		kind = catalog.Reference
 	case says && single:
 		kind = catalog.Single
-	case loses:
+	case p.losesKey(old, after.Table):
 		kind = catalog.Sharded
 	case hides, p.droppedKey(old) != "", old.Kind != catalog.Single && p.numbers(before, after), p.movesValues(old, after.Table):
 		key, err = p.keyLeft(old, hides)
@@ -297,7 +296,9 @@ func (b *rebuilding) columns(w *Rebuild) error {
 			converts, copies = converts || fills, copies || fills && b.Snap.Flavor == catalog.MySQL
 		}
 	}
-	w.Counts = !b.unhides && b.Statement.Partitioned || b.Statement.Mentions("COPY") || copies
+	_, had := b.before.Full["PRIMARY"]
+	_, has := after.Full["PRIMARY"]
+	w.Counts = !b.unhides && b.Statement.Partitioned || b.Statement.Mentions("COPY") || copies || had && !has && b.Snap.Flavor == catalog.MySQL
 	if after.Auto >= 0 {
 		name := after.Table.Columns[after.Auto].Name
 		from := came[strings.ToLower(name)]

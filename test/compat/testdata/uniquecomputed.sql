@@ -82,7 +82,7 @@ CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20), c CHAR(10) AS 
 INSERT INTO n (v, w) VALUES ('abc', 1), ('bcd', 2), ('cde', NULL);
 INSERT INTO n (v, w) VALUES ('new', 4) ON DUPLICATE KEY UPDATE n = n + 1;
 SELECT LAST_INSERT_ID();
-INSERT INTO n (v, w) VALUES ('xabc', 3), ('newer', 5) ON DUPLICATE KEY UPDATE n = n + 1;
+INSERT INTO n (v, w) VALUES ('newer', 5), ('xabc', 3) ON DUPLICATE KEY UPDATE n = n + 1;
 INSERT INTO n (v, w) VALUES ('q', 1), ('q', 2) ON DUPLICATE KEY UPDATE v = CONCAT(v, 'z'), n = n + 10;
 SELECT v, c, n, w, x FROM n ORDER BY v;
 REPLACE INTO n (v, w) VALUES ('ycde', 4), ('fresh', NULL);
