@@ -87,7 +87,7 @@ INSERT INTO n (v, w) VALUES ('q', 1), ('q', 2) ON DUPLICATE KEY UPDATE v = CONCA
 SELECT v, c, n, w, x FROM n ORDER BY v;
 REPLACE INTO n (v, w) VALUES ('ycde', 4), ('fresh', NULL);
 SELECT v, c, n, w, x FROM n ORDER BY v;
-INSERT INTO n (v, w) VALUES ('zcde', 4) ON DUPLICATE KEY UPDATE v = 'abc', n = LENGTH(VALUES(v));
+INSERT INTO n (v, w) VALUES ('zcde', 4) ON DUPLICATE KEY UPDATE v = 'abc', n = 3;
 BEGIN;
 REPLACE INTO n (v) VALUES ('gone'), ('fresh'), ('done');
 SELECT v, c, n, w, x FROM n ORDER BY v;
