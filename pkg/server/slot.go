@@ -56,12 +56,15 @@ func (s *Server) runSlot(ctx context.Context) error {
 
 // takeSlot takes a slot and makes its account the one to log in with.
 func (s *Server) takeSlot(ctx context.Context) error {
-	for {
+	for logged := ""; ; {
 		err := s.trySlot(ctx)
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		s.log.Warn("no slot in the cluster yet", "error", err)
+		if why := err.Error(); why != logged { // it is tried several times a second
+			logged = why
+			s.log.Warn("no slot in the cluster yet", "error", err)
+		}
 		if err := pause.For(ctx, slotRetry); err != nil {
 			return err
 		}

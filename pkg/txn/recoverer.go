@@ -217,6 +217,12 @@ func (w *worker) round(ctx context.Context) error {
 		return err
 	}
 	now := time.Now()
+	told := map[ID]string{}
+	w.mu.Lock()
+	for _, d := range w.doubt[w.group] {
+		told[d.ID] = d.Reason
+	}
+	w.mu.Unlock()
 	var doubt []Doubt
 	for _, x := range list {
 		since := w.seen[x].since
@@ -226,6 +232,9 @@ func (w *worker) round(ctx context.Context) error {
 		}
 		if err := w.settle(ctx, x); err != nil {
 			doubt = append(doubt, Doubt{x.id, w.group, since, err.Error()})
+			if told[x.id] == err.Error() {
+				continue
+			}
 			level := slog.LevelWarn
 			if errors.Is(err, errHeld) || errors.Is(err, errLeaving) { // which are steps to its end
 				level = slog.LevelInfo

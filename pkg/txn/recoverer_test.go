@@ -1,10 +1,13 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -354,4 +357,19 @@ func TestReadOnlyServerIsLeftAlone(t *testing.T) {
 	require.Zero(t, state)
 	h.exec(admin, "SET GLOBAL read_only = 0")
 	h.settles(x)
+}
+
+// A transaction that stays in doubt for one reason is logged once.
+func TestDoubtIsLoggedOnce(t *testing.T) {
+	h := newHome(t)
+	var log bytes.Buffer
+	h.work.cfg.Log, h.work.cfg.Age = slog.New(slog.NewTextHandler(&log, nil)), 1
+	held := h.connect()
+	h.prepare(held, xid{id: "2-feed-8", bqual: "1-0-0"})
+	for range 3 {
+		require.NoError(t, h.work.round(t.Context()))
+	}
+	require.Len(t, h.work.InDoubt(), 1)
+	require.Equal(t, 1, strings.Count(log.String(), "stays in doubt"), log.String())
+	require.Contains(t, log.String(), "node group 2, which keeps the decision, is not in the cluster")
 }
