@@ -52,38 +52,119 @@ func (s *Statement) Restrictions() []Edit {
 	return out
 }
 
-// KeyName is how a foreign key is called, and the index that its server makes for it, if it makes one.
-type KeyName struct{ Key, Index string }
+// Refers reports whether an ALTER TABLE may add foreign keys, and whether it says that the table is to be copied for what it does.
+func (s *Statement) Refers() (refers, copied bool) {
+	for i, t := range s.toks {
+		switch {
+		case t.is("REFERENCES"):
+			refers = true
+		case t.is("COPY") && i > 0:
+			before := s.toks[i-1]
+			copied = copied || before.is("ALGORITHM") || before.is("=") && s.toks[i-2].is("ALGORITHM")
+		}
+	}
+	return refers, copied
+}
+
+// KeyName is how a foreign key is called, the index that its server makes for it, if it makes one, and the first of its columns.
+type KeyName struct{ Key, Index, Column string }
 
 // NameKeys are the edits by which MariaDB gives these names to the foreign keys that an ALTER TABLE adds without one, in order; ok is false unless
-// there are as many of these, and all foreign keys that it adds are written as FOREIGN KEY. What stands behind CONSTRAINT becomes the
-// name of the index there, where another one stands behind FOREIGN KEY.
+// there are as many of these. What stands behind CONSTRAINT becomes the name of the index there, where another one stands behind FOREIGN KEY. What
+// a column REFERENCES, which has one name for both, is written as a key of its own.
 func (s *Statement) NameKeys(names []KeyName) (out []Edit, ok bool) {
 	p := &parser{Statement: s}
-	references := 0
+	written, listed := false, 0 // FOREIGN KEY was, of which REFERENCES follows; how many parentheses are open
 	for ; p.pos < len(p.toks); p.pos++ {
-		if p.peek(0).is("REFERENCES") {
-			references--
-		}
-		if !p.peek(0).is("FOREIGN") || !p.peek(1).is("KEY") || p.pos == 0 || p.toks[p.pos-1].is("DROP") {
+		column := p.peek(0).is("REFERENCES") && !written
+		switch {
+		case p.peek(0).is("("):
+			listed++
 			continue
-		}
-		references++
-		if p.pos > 1 && p.toks[p.pos-2].is("CONSTRAINT") || !p.peek(2).is("(") {
-			continue // it has a name
+		case p.peek(0).is(")"):
+			listed--
+			continue
+		case column:
+			if p.pos > 1 && p.toks[p.pos-2].is("CONSTRAINT") {
+				continue // it has a name
+			}
+		case p.peek(0).is("REFERENCES"):
+			written = false
+			continue
+		case p.peek(0).is("FOREIGN") && p.peek(1).is("KEY") && p.pos > 0 && !p.toks[p.pos-1].is("DROP"):
+			written = true
+			if p.pos > 1 && p.toks[p.pos-2].is("CONSTRAINT") || !p.peek(2).is("(") {
+				continue
+			}
+		default:
+			continue
 		}
 		if len(names) == 0 {
 			return nil, false
 		}
-		index := sqltypes.QuoteName(cmp.Or(names[0].Index, names[0].Key)) + " "
-		if !p.toks[p.pos-1].is("CONSTRAINT") {
-			index = "CONSTRAINT " + index
+		if column {
+			out = append(out, p.nameReference(names[0], listed > 0)...)
+		} else {
+			out = append(out, p.nameKey(names[0])...)
 		}
-		at, behind := p.peek(0).start, p.peek(1).end
-		out = append(out, Edit{start: at, end: at, with: index}, Edit{start: behind, end: behind, with: " " + sqltypes.QuoteName(names[0].Key) + " "})
 		names = names[1:]
 	}
-	return out, len(names) == 0 && references == 0
+	return out, len(names) == 0
+}
+
+// nameKey names the FOREIGN KEY that comes next.
+func (p *parser) nameKey(name KeyName) []Edit {
+	index := sqltypes.QuoteName(cmp.Or(name.Index, name.Key)) + " "
+	if !p.toks[p.pos-1].is("CONSTRAINT") {
+		index = "CONSTRAINT " + index
+	}
+	at, behind := p.peek(0).start, p.peek(1).end
+	return []Edit{{start: at, end: at, with: index}, {start: behind, end: behind, with: " " + sqltypes.QuoteName(name.Key) + " "}}
+}
+
+// nameReference makes a named FOREIGN KEY of what the column before REFERENCES, which comes next, refers to; listed: it is one of several in parentheses.
+// Where the column is to be, if that is said, is said before.
+func (p *parser) nameReference(name KeyName, listed bool) []Edit {
+	n := 2
+	if p.peek(n).is(".") {
+		n += 2
+	}
+	if p.peek(n).is("(") {
+		for n++; !p.toks[p.pos+n-1].is(")"); n++ {
+		}
+	}
+	for more := true; more; {
+		switch {
+		case p.peek(n).is("MATCH"):
+			n += 2
+		case p.peek(n).is("ON") && (p.peek(n+2).is("SET") || p.peek(n+2).is("NO")):
+			n += 4
+		case p.peek(n).is("ON"):
+			n += 3
+		default:
+			more = false
+		}
+	}
+	at, place := p.peek(0).start, Edit{}
+	switch {
+	case p.peek(n).is("FIRST"):
+		place = Edit{start: p.peek(n).start, end: p.peek(n).end}
+	case p.peek(n).is("AFTER"):
+		place = Edit{start: p.peek(n).start, end: p.peek(n + 1).end}
+	}
+	key := ", CONSTRAINT "
+	if !listed {
+		key = ", ADD CONSTRAINT "
+	}
+	key += sqltypes.QuoteName(cmp.Or(name.Index, name.Key)) + " FOREIGN KEY " + sqltypes.QuoteName(name.Key) + " (" + sqltypes.QuoteName(name.Column) + ") "
+	edits := []Edit{{start: at, end: at, with: p.Text[place.start:place.end] + key}}
+	if p.toks[p.pos-1].is("CONSTRAINT") {
+		edits[0].start = p.toks[p.pos-1].start
+	}
+	if place.end > 0 {
+		edits = append(edits, place)
+	}
+	return edits
 }
 
 // LeaveOut leaves these out of whatever text Rewrite returns from now on.

@@ -47,6 +47,7 @@ type Planner struct {
 
 	work   *Work
 	undone bool // what the statement does to a table can be taken back, as was tried
+	copied bool // a server makes a copy of the table for it, as was tried if it adds foreign keys, on MariaDB
 }
 
 // errNothingToDo ends planning: the statement succeeds without any change.
@@ -309,6 +310,7 @@ func (p *Planner) realNames(e *sqlerr.Error, o ddl.Name) *sqlerr.Error {
 		trial.SQL(), o.SQL(),
 		trial.DB+"."+trial.Name, o.DB+"."+o.Name,
 		trial.DB+"/"+trial.Name, o.DB+"/"+o.Name,
+		"'"+trial.DB+"/", "'"+o.DB+"/",
 		trial.Name, o.Name,
 		sqltypes.QuoteName(catalog.OwnDB), sqltypes.QuoteName(o.DB),
 	).Replace(e.Message)
@@ -594,7 +596,7 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 		result = moved
 	}
 	alter := p.Statement.Rewrite(edits...)
-	if err := p.Trial.Try(ctx, p.Job, alter); err != nil {
+	if err := p.tryOn(ctx, alter); err != nil {
 		if refused, ok := errors.AsType[*sqlerr.Error](err); ok {
 			if sqlerr.HasCode(err, sqlerr.WrongForeignKey, sqlerr.MissingReferencedIndex) {
 				refused, err = p.asChecked(ctx, alter, refused)
@@ -615,10 +617,22 @@ func (p *Planner) tryAlterOn(ctx context.Context, o ddl.Name, shown bool) (befor
 	return before, after, err
 }
 
+// tryOn runs alter, the statement on the copy, and finds out how a server does that, where it matters.
+func (p *Planner) tryOn(ctx context.Context, alter string) error {
+	if p.Snap.Flavor == catalog.MariaDB {
+		refers, copied := p.Statement.Refers()
+		if refers && !copied && p.Trial.Try(ctx, p.Job, alter+"\n, ALGORITHM = INPLACE") == nil {
+			return nil
+		}
+		p.copied = refers
+	}
+	return p.Trial.Try(ctx, p.Job, alter)
+}
+
 // nameKeys gives the foreign keys that an ALTER TABLE adds to old, which becomes t, the names that servers give them, if old has such already: where
-// it looks for no parents, MariaDB may take one that is taken.
+// it looks for no parents, MariaDB may take one that is taken, unless it copies the table. Then it would have other names.
 func (p *Planner) nameKeys(old, t *catalog.Table) []ddl.Edit {
-	if p.Snap.Flavor != catalog.MariaDB || p.Statement.RenameTo != nil ||
+	if p.copied || p.Snap.Flavor != catalog.MariaDB || p.Statement.RenameTo != nil ||
 		!slices.ContainsFunc(old.ForeignKeys, func(fk catalog.ForeignKey) bool { return schema.NumberOf(old, &fk) > 0 }) {
 		return nil
 	}
@@ -632,7 +646,7 @@ func (p *Planner) nameKeys(old, t *catalog.Table) []ddl.Edit {
 	slices.SortFunc(added, func(a, b *catalog.ForeignKey) int { return cmp.Compare(schema.NumberOf(t, a), schema.NumberOf(t, b)) })
 	var names []ddl.KeyName
 	for _, fk := range added {
-		name := ddl.KeyName{Key: fk.Name}
+		name := ddl.KeyName{Key: fk.Name, Column: t.Columns[fk.Columns[0]].Name}
 		if i := slices.IndexFunc(t.Indexes, func(x catalog.Index) bool { return slices.Equal(x.Columns, fk.Columns) }); i >= 0 {
 			name.Index = t.Indexes[i].Name
 		}

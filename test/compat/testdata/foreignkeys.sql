@@ -239,4 +239,18 @@ ALTER TABLE numbered ADD COLUMN z INT, ADD COLUMN w INT, ADD CONSTRAINT FOREIGN 
 SHOW CREATE TABLE numbered;
 ALTER TABLE numbered DROP FOREIGN KEY numbered_ibfk_2, ADD COLUMN v INT, ADD FOREIGN KEY (v) REFERENCES numbered_parent (id);
 SHOW CREATE TABLE numbered;
+-- only: mariadb
+ALTER TABLE numbered ADD COLUMN r INT REFERENCES numbered_parent (id) ON DELETE SET NULL ON UPDATE NO ACTION AFTER x, ADD COLUMN q INT CONSTRAINT REFERENCES numbered_parent (id) FIRST;
+-- only: mariadb
+ALTER TABLE numbered ADD COLUMN (p INT NOT NULL DEFAULT 3 COMMENT 'REFERENCES' REFERENCES numbered_parent (id) ON DELETE RESTRICT, o INT REFERENCES compat.numbered_parent (id), FOREIGN KEY (y) REFERENCES numbered_parent (id)), ADD n INT CONSTRAINT named REFERENCES numbered_parent (id);
+SHOW CREATE TABLE numbered;
+-- Beside what a server copies the table for.
+ALTER TABLE numbered ADD COLUMN note INT;
+ALTER TABLE numbered ADD COLUMN l INT, MODIFY note VARCHAR(10), ADD FOREIGN KEY (l) REFERENCES numbered_parent (id);
+ALTER TABLE numbered ADD COLUMN k INT, ADD FOREIGN KEY (k) REFERENCES numbered_parent (id), ALGORITHM = COPY;
+SHOW CREATE TABLE numbered;
+-- Names that are taken.
+SET foreign_key_checks = 0;
+ALTER TABLE numbered ADD CONSTRAINT numbered_ibfk_1 FOREIGN KEY (id) REFERENCES numbered_parent (id);
+SET foreign_key_checks = 1;
 DROP TABLE numbered, numbered_parent;
