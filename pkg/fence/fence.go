@@ -111,15 +111,15 @@ func Marking(mark string) []string {
 const MarkOf = "SELECT mark FROM `_skarv`.`node_group`"
 
 // Later is the mark of a node group that had mark before, once its partitions are those of a map's epoch; Remarking is the statement that gives it
-// to a server, which keeps a later one. A server that was restored from a backup of before has an earlier one: it has rows that have moved away, and lacks others.
+// to a server that has the one from before, or one since. A server that was restored from a backup of before has an earlier one: it has rows that have moved away, and lacks others.
 func Later(mark string, epoch uint64) string {
 	origin, _, _ := strings.Cut(mark, "/")
 	return fmt.Sprintf("%s/%012d", origin, epoch)
 }
 
 // Remarking: see Later.
-func Remarking(mark string) string {
-	return "UPDATE `_skarv`.`node_group` SET mark = '" + mark + "' WHERE mark < '" + mark + "'"
+func Remarking(before, mark string) string {
+	return "UPDATE `_skarv`.`node_group` SET mark = '" + mark + "' WHERE mark >= '" + before + "' AND mark < '" + mark + "'"
 }
 
 // Marked returns an error unless a server that has mark is one of g, and of no earlier time than g's.

@@ -437,7 +437,7 @@ func (j *job) remark(ctx context.Context, g *catalog.NodeGroup, mark string) err
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, c.Interrupt)()
-	_, err = c.Exec(fence.Remarking(mark))
+	_, err = c.Exec(fence.Remarking(g.Mark, mark))
 	return err
 }
 
