@@ -38,7 +38,7 @@ Clients log in as root without a password, from this machine only. Ctrl-C stops 
 	f := cmd.Flags()
 	f.IntVar(&cfg.NodeGroups, "node-groups", 0, "how many node groups (default 4, or as many as --data-dir has)")
 	f.StringVar(&engine, "engine", "auto", "database server: auto, mariadb or mysql")
-	f.IntVar(&cfg.Replicas, "replicas", 0, "replicas of each node group (only 0 so far)")
+	f.IntVar(&cfg.Replicas, "replicas", 0, "replicas of each node group, up to 3 (default none, or as many as --data-dir has)")
 	f.StringVar(&cfg.DataDir, "data-dir", "", "keep everything here and find it again (default: a temporary directory)")
 	f.StringVar(&cfg.MySQLAddr, "mysql-addr", "127.0.0.1:3306", "where MySQL clients connect; port 0: a free one")
 	f.StringVar(&cfg.HTTPAddr, "http-addr", "127.0.0.1:8306", "console, health and metrics; port 0: a free one")

@@ -49,7 +49,7 @@ func TestCommandLine(t *testing.T) {
 		{"version now", 2, []string{`unknown argument "now"`}},
 		{"dev --nodes 3", 2, []string{"unknown flag: --nodes"}},
 		{"dev --engine oracle", 2, []string{`unknown engine "oracle"`}},
-		{"dev --replicas 1", 1, []string{"use --replicas 0"}},
+		{"dev --replicas 4", 1, []string{"must be 0 to 3"}},
 		{"serve --config /no/such.yaml", 1, []string{"/no/such.yaml"}},
 		{"serve --check-config --config " + bad, 1, []string{"adr", "loud", "soon"}},
 		{"serve --check-config --config " + good, 0, []string{"configuration is good"}},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -31,6 +32,7 @@ type fakeAdmin struct {
 	fail      error
 	removed   []*adminv1.RemoveNodeGroupRequest
 	passwords []*adminv1.SetPasswordRequest
+	switched  []*adminv1.SwitchoverRequest
 	refusals  []string
 	started   bool // a reorganisation
 	killed    *adminv1.KillSessionRequest
@@ -74,6 +76,32 @@ func (f *fakeAdmin) RemoveNodeGroup(_ context.Context, r *adminv1.RemoveNodeGrou
 		out.Notes = []string{"empty it first"}
 	}
 	return out, f.fail
+}
+
+func (f *fakeAdmin) Switchover(_ context.Context, r *adminv1.SwitchoverRequest) (*adminv1.SwitchoverResponse, error) {
+	f.switched = append(f.switched, r)
+	return &adminv1.SwitchoverResponse{Notes: []string{"remove read_only"}}, f.fail
+}
+
+func TestSwitchover(t *testing.T) {
+	c := newCtl(t)
+	code, _, errs := c.run("nodegroup", "switchover", "b")
+	require.Equal(t, 2, code)
+	require.Contains(t, errs, "--to HOST:PORT")
+	code, out, errs := c.run("nodegroup", "switchover", "b", "--to", "h:1", "--dry-run")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "h:1 can become the primary of node group b.\nNOTE: remove read_only\n", out)
+	require.True(t, c.fake.switched[0].DryRun)
+	code, out, _ = c.run("nodegroup", "switchover", "b", "--to", "h:1", "--drain", "2s", "-o", "json")
+	require.Equal(t, exitOK, code)
+	require.JSONEq(t, `{"node_group": "b", "primary": "h:1", "changed": true, "notes": ["remove read_only"]}`, out)
+	require.Equal(t, 2*time.Second, c.fake.switched[1].Drain.AsDuration())
+	c.in = "n\n"
+	code, _, errs = c.run("nodegroup", "switchover", "b", "--to", "h:1", "--lost")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "Is the primary of node group b lost for good")
+	require.Len(t, c.fake.switched, 3)
+	require.True(t, c.fake.switched[2].DryRun)
 }
 
 func TestRemoveNodeGroup(t *testing.T) {

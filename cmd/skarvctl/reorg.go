@@ -516,38 +516,56 @@ taken out so: its backup must be restored.`,
 }
 
 func (a *app) removeGroup(ctx context.Context, name string, lost, dryRun bool) error {
-	ask := func(dry bool) (notes []string, err error) {
+	c := noted{dryRun: dryRun, can: "Node group " + name + " can be taken out of the cluster.", done: "Node group " + name + " is out of the cluster."}
+	if lost {
+		c.confirm = "Is the server of node group " + name + " lost for good, and stopped?"
+	}
+	return c.run(a, func(dry bool) (notes []string, err error) {
 		err = a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
 			r, err := api.RemoveNodeGroup(ctx, &adminv1.RemoveNodeGroupRequest{NodeGroup: name, Lost: lost, DryRun: dry})
-			notes = append([]string{}, r.GetNotes()...)
+			notes = r.GetNotes()
 			return err
 		})
 		return notes, err
-	}
-	show := func(notes []string, done bool, text string) error {
-		return a.print(struct {
+	}, func(notes []string, done bool) any {
+		return struct {
 			NodeGroup string   `json:"node_group"`
 			Removed   bool     `json:"removed"`
 			Notes     []string `json:"notes"`
-		}{name, done, notes}, func(w io.Writer) {
-			fmt.Fprintf(w, text+"\n", name)
+		}{name, done, notes}
+	})
+}
+
+// noted is a change that has notes for the operator, and that a dry run only looks at.
+type noted struct {
+	dryRun    bool
+	confirm   string // is asked before, after the notes of a dry run; "": nothing is
+	can, done string // what is said of a dry run, and of the change
+}
+
+// run does it; as is what --output json shows.
+func (n noted) run(a *app, ask func(dry bool) (notes []string, err error), as func(notes []string, done bool) any) error {
+	show := func(notes []string, done bool, text string) error {
+		notes = append([]string{}, notes...)
+		return a.print(as(notes, done), func(w io.Writer) {
+			fmt.Fprintln(w, text)
 			for _, n := range notes {
 				fmt.Fprintln(w, "NOTE:", n)
 			}
 		})
 	}
-	if dryRun || lost && !a.yes {
+	if n.dryRun || n.confirm != "" && !a.yes {
 		notes, err := ask(true)
 		if err != nil {
 			return err
 		}
-		if dryRun {
-			return show(notes, false, "Node group %s can be taken out of the cluster.")
+		if n.dryRun {
+			return show(notes, false, n.can)
 		}
 		for _, n := range notes {
 			fmt.Fprintln(a.errs, "NOTE:", n)
 		}
-		if !a.confirm("Is the server of node group " + name + " lost for good, and stopped?") {
+		if !a.confirm(n.confirm) {
 			return errors.New("nothing was done; --yes does not ask")
 		}
 	}
@@ -555,7 +573,7 @@ func (a *app) removeGroup(ctx context.Context, name string, lost, dryRun bool) e
 	if err != nil {
 		return err
 	}
-	return show(notes, true, "Node group %s is out of the cluster.")
+	return show(notes, true, n.done)
 }
 
 func (a *app) reorgCommand() *cobra.Command {

@@ -145,6 +145,32 @@ func (a *Server) RemoveNodeGroup(ctx context.Context, req *adminv1.RemoveNodeGro
 	return &adminv1.RemoveNodeGroupResponse{Notes: notes}, nil
 }
 
+// Switchover implements the API.
+func (a *Server) Switchover(ctx context.Context, req *adminv1.SwitchoverRequest) (*adminv1.SwitchoverResponse, error) {
+	snap, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	g, err := groupOf(snap, req.GetNodeGroup())
+	if err != nil {
+		return nil, err
+	}
+	if req.GetTo() == "" {
+		return nil, status.Error(codes.InvalidArgument, "name the server that is to be the primary")
+	}
+	how := control.Switchover{Group: g.ID, To: req.GetTo(), Lost: req.GetLost(), Drain: req.GetDrain().AsDuration()}
+	var notes []string
+	if req.GetDryRun() {
+		notes, err = a.cfg.Client.ExamineSwitchover(ctx, how, a.cfg.Login)
+	} else {
+		notes, err = a.cfg.Client.Switchover(ctx, how)
+	}
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return &adminv1.SwitchoverResponse{Notes: notes}, nil
+}
+
 // groupOf finds a node group by its id or name.
 func groupOf(snap *catalog.Snapshot, text string) (*catalog.NodeGroup, error) {
 	for _, g := range snap.Groups {

@@ -111,10 +111,16 @@ func NewPools(cfg Config) *Pools {
 	return p
 }
 
-// Add makes pools for those of groups that have none.
+// Add makes pools for those of groups that have none, and brings those to rest that Apply will. It is called before anybody works by what
+// the groups are now.
 func (p *Pools) Add(groups []*catalog.NodeGroup) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, g := range groups {
+		if pl := p.pool(g.ID); pl != nil {
+			pl.announce(g)
+		}
+	}
 	missing := func(g *catalog.NodeGroup) bool { return p.pool(g.ID) == nil }
 	if !slices.ContainsFunc(groups, missing) {
 		return
@@ -132,7 +138,8 @@ func (p *Pools) Add(groups []*catalog.NodeGroup) {
 }
 
 // Apply makes the pools those of groups. Pools of groups that are gone, or whose primary is another server now,
-// are closed; connections in use end with their statement, and are watched until then.
+// are closed; connections in use end with their statement, and are watched until then. Pools of groups whose primary is being changed
+// are at rest: see AwaitRest.
 func (p *Pools) Apply(groups []*catalog.NodeGroup) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +152,7 @@ func (p *Pools) Apply(groups []*catalog.NodeGroup) {
 	for _, g := range groups {
 		if int(g.ID) < len(old) && old[g.ID] != nil && old[g.ID].serves(g) {
 			next[g.ID] = old[g.ID]
-			next[g.ID].latest.Store(g)
+			next[g.ID].follow(g)
 			continue
 		}
 		next[g.ID] = newPool(g, p.cfg, p.metrics, &p.orphans)
@@ -213,6 +220,10 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 	for {
 		c, err := pl.get(profile, st, hint, claim)
 		if err != nil {
+			if now := p.pool(g); now != nil && now != pl { // it has another primary since
+				pl, hint = now, nil
+				continue
+			}
 			return nil, err
 		}
 		if !c.Use(claim.Task) && claim.Task.OnLoop() {

@@ -81,6 +81,8 @@ type gate struct {
 	admins  int // of them, Class Admin
 	held    int // of them, Held
 
+	emptied chan struct{} // closed when there is nobody left; nil: nobody waits for that
+
 	queue queue
 	// standing: someone was refused because the queue has not been empty for longer than patience. It is written when that
 	// changes, and read without the lock.
@@ -176,7 +178,14 @@ func (g *gate) leave(c Claim, took time.Duration) {
 	if g.queue.n > 0 {
 		g.dispatch()
 	}
+	if g.emptied != nil && g.empty() {
+		close(g.emptied)
+		g.emptied = nil
+	}
 }
+
+// empty reports whether nobody has a place, or waits for one.
+func (g *gate) empty() bool { return g.inUse == 0 && g.queue.n == 0 }
 
 // dialed tells that a connection has been made, or could not be.
 func (g *gate) dialed() {

@@ -123,6 +123,9 @@ func (p *Pools) endOrphan(ctx context.Context, o orphan) bool {
 	if current == nil {
 		return true // the group is no part of the cluster any more
 	}
+	if current.group.Primary.Addr != o.pool.group.Primary.Addr {
+		return true // its server is not the group's primary any more: see AwaitRest
+	}
 	if o.pool.reused(o) {
 		return true // by a later connection of ours: the server was restarted
 	}

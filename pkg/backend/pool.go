@@ -44,6 +44,7 @@ type pool struct {
 	logins  uint64                           // they are numbered
 	dials   map[*context.CancelFunc]struct{} // broken off when the server is found to be down
 	closed  bool
+	rest    *rest     // nil: connections are handed out
 	since   time.Time // of the present health
 	lastErr string
 
@@ -64,7 +65,7 @@ func newPool(g *catalog.NodeGroup, cfg Config, m *metrics, o *orphans) *pool {
 		cfg: cfg, group: g, metrics: m.group(g), orphans: o, hasher: NewHasher(), all: map[*Conn]struct{}{}, dials: map[*context.CancelFunc]struct{}{},
 		since: time.Now(), born: time.Now(), pressed: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
 	}
-	p.latest.Store(g)
+	p.follow(g)
 	floor := cfg.MinPerGroup
 	if cfg.FixedLimit {
 		floor = cfg.MaxPerGroup
@@ -92,6 +93,19 @@ func (p *pool) get(profile Profile, st *State, hint *Conn, claim Claim) (*Conn, 
 		return nil, e
 	}
 	p.mu.Lock()
+	if r := p.rest; r != nil && (r.severed || !p.serving(claim.Owner)) {
+		p.mu.Unlock()
+		switch {
+		case claim.Class == Spare:
+			return nil, ErrNoSpare
+		case claim.Task.OnLoop():
+			return p.getAside(profile, st, hint, claim)
+		}
+		if err := r.wait(p, st.timeLimit()); err != nil {
+			return nil, err
+		}
+		return p.get(profile, st, hint, claim)
+	}
 	if !p.gate.enter(claim) {
 		if claim.Class == Spare {
 			p.mu.Unlock()
@@ -104,6 +118,11 @@ func (p *pool) get(profile Profile, st *State, hint *Conn, claim Claim) (*Conn, 
 		if err := p.wait(claim, st); err != nil {
 			p.mu.Unlock()
 			return nil, err
+		}
+		if p.rest != nil && p.rest.severed { // it has begun meanwhile
+			p.gate.leave(claim, 0)
+			p.mu.Unlock()
+			return p.get(profile, st, hint, claim)
 		}
 		if e := p.down.Load(); e != nil {
 			p.gate.leave(claim, 0)
@@ -243,6 +262,11 @@ func (p *pool) dialCounted(profile Profile, claim Claim) (_ *Conn, err error) {
 		mc.Interrupt()
 		_ = mc.Close()
 		return nil, e
+	}
+	if p.rest != nil && p.rest.severed {
+		mc.Interrupt()
+		_ = mc.Close()
+		return nil, sqlerr.ServerLost.New(p.name() + ": another server is being made its primary")
 	}
 	p.lastErr = "" // it is there again, before the next probe
 	p.logins++
@@ -433,6 +457,7 @@ func (p *pool) close() {
 	}
 	p.idle, p.gate.free = list{}, 0
 	p.gate.close(sqlerr.ServerLost.New(p.name() + " has left the topology"))
+	p.endRest()
 	p.mu.Unlock()
 	for _, c := range victims {
 		_ = c.Close()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"skarv/pkg/placement"
 	"skarv/pkg/sqltypes"
@@ -61,6 +62,20 @@ type NodeGroup struct {
 	// Mark is what its servers have in _skarv.node_group, by which they are told from others, and from what they were before partitions were moved to
 	// them or from them (see pkg/fence); "" for a group that was made without.
 	Mark string `json:"mark,omitempty"`
+	// Switchover stands while another server is made the primary; nil: none is.
+	Switchover *Switchover `json:"switchover,omitempty"`
+}
+
+// Switchover is the change of a node group's primary. While it stands no process hands out connections to the group.
+type Switchover struct {
+	ID string `json:"id"`
+	To string `json:"to"` // the address of the primary to be
+	// Lost: the present primary is gone for good, and nobody waits for what it was sent last.
+	Lost bool `json:"lost,omitempty"`
+	// Drain is how long work that has begun there may go on.
+	Drain time.Duration `json:"drain"`
+	// Patience is for how long it may stand: any process takes it back then.
+	Patience time.Duration `json:"patience"`
 }
 
 // Origin is what of the mark stays, whatever is moved.

@@ -59,14 +59,16 @@ const (
 
 // job is one record under ddl/.
 type job struct {
-	ID      string          `json:"id"`
-	State   jobState        `json:"state"`
-	Created time.Time       `json:"created"`
-	From    string          `json:"from,omitempty"` // the member that waits for it; "": it is begun whether anybody waits or not
-	DDL     *DDLRequest     `json:"ddl,omitempty"`
-	Adopt   *GroupSpec      `json:"adopt,omitempty"` // adding a node group waits in the same queue
-	Work    *migration.Work `json:"work,omitempty"`
-	Result  DDLResult       `json:"result"`
+	ID      string      `json:"id"`
+	State   jobState    `json:"state"`
+	Created time.Time   `json:"created"`
+	From    string      `json:"from,omitempty"` // the member that waits for it; "": it is begun whether anybody waits or not
+	DDL     *DDLRequest `json:"ddl,omitempty"`
+	Adopt   *GroupSpec  `json:"adopt,omitempty"` // adding a node group waits in the same queue
+	// Switchover waits there, too; it is running once the catalog shows the new primary.
+	Switchover *Switchover     `json:"switchover,omitempty"`
+	Work       *migration.Work `json:"work,omitempty"`
+	Result     DDLResult       `json:"result"`
 	// Error is what the client is told.
 	Error *sqlerr.Error `json:"error,omitempty"`
 	// Problem is why it did not get on when it was last tried.
@@ -119,7 +121,7 @@ func lastForgotten(ctx context.Context, store *topology.Store) (id string, revis
 // ended reports whether nothing more will happen to it.
 func (j *job) ended() bool { return j.State != queued && j.State != running }
 
-// Job is a schema change or a new node group.
+// Job is a schema change, a new node group or a switchover.
 type Job struct {
 	ID      string
 	State   string // queued, running, done or failed
@@ -148,6 +150,9 @@ func jobs(ctx context.Context, store *topology.Store, keep func(*job) bool) (out
 			continue
 		}
 		o := Job{ID: j.ID, State: string(j.State), Created: j.Created, What: "adding a node group", Progress: j.Progress, Problem: j.Problem}
+		if j.Switchover != nil {
+			o.What = fmt.Sprintf("making %s the primary of node group %d", j.Switchover.To, j.Switchover.Group)
+		}
 		if j.DDL != nil {
 			o.What, o.User, o.Database = j.DDL.SQL, j.DDL.User, j.DDL.DB
 		}

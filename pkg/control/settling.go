@@ -156,31 +156,41 @@ func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, d.patience())
+	waitsFor, err := d.leader.awaitSlots(ctx, d.patience(), func(ctx context.Context) ([]topology.Silent, error) { return store.AwaitSettled(ctx, revision, names) })
+	if len(waitsFor) > 0 {
+		e := sqlerr.LockWaitTimeout.New()
+		e.Message = "Lock wait timeout exceeded; try restarting transaction (statements that began before the change still use the table: " + strings.Join(waitsFor, ", ") + ")"
+		return e
+	}
+	return err
+}
+
+// awaitSlots repeats await, which returns at the end of its context, until no slot is silent but those whose processes are gone, which it shuts
+// out of the servers. After patience it returns who is waited for still, without an error.
+func (l *leader) awaitSlots(ctx context.Context, patience time.Duration, await func(context.Context) ([]topology.Silent, error)) (waitsFor []string, err error) {
+	wait, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for gone := (absences{}); ; {
 		look, stop := context.WithTimeout(wait, evictAfter)
-		silent, err := store.AwaitSettled(look, revision, names)
+		silent, err := await(look)
 		stop()
 		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return err
+			return nil, err
 		}
-		var waitsFor []string
+		waitsFor = waitsFor[:0]
 		gone.look(silent, time.Now())
 		for _, s := range silent {
-			if !gone.lasts(s, time.Now()) || d.leader.evict == nil {
+			if !gone.lasts(s, time.Now()) || l.evict == nil {
 				waitsFor = append(waitsFor, s.String())
-			} else if err := d.leader.shutOut(ctx, s); err != nil {
-				return err
+			} else if err := l.shutOut(ctx, s); err != nil {
+				return nil, err
 			}
 		}
 		switch {
 		case len(silent) > 0 && len(waitsFor) == 0:
-			return nil
+			return nil, nil
 		case wait.Err() != nil:
-			e := sqlerr.LockWaitTimeout.New()
-			e.Message = "Lock wait timeout exceeded; try restarting transaction (statements that began before the change still use the table: " + strings.Join(waitsFor, ", ") + ")"
-			return e
+			return waitsFor, nil
 		}
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
+	"skarv/pkg/datanode"
 	"skarv/pkg/schema"
 	"skarv/pkg/server"
 	"skarv/pkg/topology"
@@ -24,7 +26,10 @@ func (c *Cluster) makeCluster(ctx context.Context) error {
 	defer store.Close()
 	groups := make([]control.GroupSpec, len(c.nodes))
 	for i := range c.nodes {
-		groups[i] = control.GroupSpec{Name: groupName(int(c.groupOf(i))), Primary: c.login(i)}
+		groups[i] = control.GroupSpec{Name: groupName(int(c.groupOf(i))), Primary: c.login(c.nodes[i])}
+		for _, r := range c.replicasOf(i) {
+			groups[i].Replicas = append(groups[i].Replicas, c.login(r))
+		}
 	}
 	_, revision, err := store.Cluster(ctx)
 	switch {
@@ -41,10 +46,10 @@ func (c *Cluster) makeCluster(ctx context.Context) error {
 	return makeRoot(ctx, store)
 }
 
-// login is how Skarv reaches the server of node i.
-func (c *Cluster) login(i int) catalog.Node {
-	status := c.nodes[i].Status()
-	user, password := c.nodes[i].Account()
+// login is how Skarv reaches the server of a node.
+func (c *Cluster) login(n *datanode.Node) catalog.Node {
+	status := n.Status()
+	user, password := n.Account()
 	addr := "unix:" + status.Socket
 	if c.cfg.TCPBackends {
 		addr = status.Addr
@@ -67,12 +72,16 @@ func (c *Cluster) refresh(ctx context.Context, store *topology.Store, groups []c
 		if g == nil {
 			return fmt.Errorf("data directory %s is damaged: etcd does not know node group %d; see %s", c.dir.path, id, c.etcd.logFile)
 		}
-		node := spec.Primary
-		if g.Primary == node {
+		changed := *g
+		changed.Primary, changed.Replicas = spec.Primary, spec.Replicas
+		for r, n := range spec.Replicas {
+			if n.Addr == g.Primary.Addr { // a switchover has made it that
+				changed.Primary, changed.Replicas = n, slices.Replace(slices.Clone(spec.Replicas), r, r+1, spec.Primary)
+			}
+		}
+		if g.Primary == changed.Primary && slices.Equal(g.Replicas, changed.Replicas) {
 			continue
 		}
-		changed := *g
-		changed.Primary = node
 		if _, err := store.Change(nil).PutGroup(&changed, revision).Commit(ctx); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ type Config struct {
 	Engine     datanode.Engine // "" is auto
 	// ServerBinary is the database server to run; empty: look for one of Engine.
 	ServerBinary string
-	// Replicas of each node group. Only 0 is possible so far.
+	// Replicas of each node group that is made in the beginning; 0: as many as DataDir has, or none. With any the servers are reached by TCP.
 	Replicas int
 	// DataDir keeps everything; empty: a temporary directory, removed at the end.
 	DataDir string
@@ -72,17 +72,21 @@ type NodeGroup struct {
 	Socket string `json:"socket"`
 	Pid    int    `json:"pid"`
 	Dir    string `json:"dir"`
+	// Replicas are the addresses of the group's other servers.
+	Replicas []string `json:"replicas,omitempty"`
 }
 
 // Cluster is a local cluster. New checks, Run lives.
 type Cluster struct {
-	cfg     Config
-	binary  datanode.Binary
-	dir     *directory
-	nodes   []*datanode.Node
-	log     *slog.Logger
-	logFile *os.File
-	ready   chan struct{}
+	cfg    Config
+	binary datanode.Binary
+	dir    *directory
+	nodes  []*datanode.Node
+	// replicas are the further servers of the first nodes, in the order of these.
+	replicas [][]*datanode.Node
+	log      *slog.Logger
+	logFile  *os.File
+	ready    chan struct{}
 
 	progressMu sync.Mutex
 
@@ -96,6 +100,7 @@ type Cluster struct {
 const (
 	defaultGroups = 4
 	maxGroups     = 64
+	maxReplicas   = 3
 	readyTimeout  = 30 * time.Second
 )
 
@@ -103,8 +108,8 @@ const (
 // Run.
 func New(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	switch {
-	case cfg.Replicas != 0:
-		return nil, fmt.Errorf("%d replicas: `skarv dev` runs one server per node group so far; use --replicas 0", cfg.Replicas)
+	case cfg.Replicas < 0 || cfg.Replicas > maxReplicas:
+		return nil, fmt.Errorf("%d replicas: must be 0 to %d", cfg.Replicas, maxReplicas)
 	case cfg.NodeGroups < 0 || cfg.NodeGroups > maxGroups:
 		return nil, fmt.Errorf("%d node groups: must be 1 to %d", cfg.NodeGroups, maxGroups)
 	}
@@ -180,7 +185,12 @@ func (c *Cluster) findServer(ctx context.Context) error {
 		if c.cfg.NodeGroups != 0 && c.cfg.NodeGroups != m.NodeGroups {
 			return fmt.Errorf("data directory %s has %d node groups, not %d", c.dir.path, m.NodeGroups, c.cfg.NodeGroups)
 		}
+		if c.cfg.Replicas != 0 && c.cfg.Replicas != m.Replicas {
+			return fmt.Errorf("data directory %s has %d replicas of each node group, not %d", c.dir.path, m.Replicas, c.cfg.Replicas)
+		}
+		c.cfg.Replicas = m.Replicas
 	}
+	c.cfg.TCPBackends = c.cfg.TCPBackends || c.cfg.Replicas > 0
 	var err error
 	if c.binary, err = datanode.Find(ctx, engine, c.cfg.ServerBinary); err != nil {
 		return err
@@ -192,7 +202,7 @@ func (c *Cluster) findServer(ctx context.Context) error {
 	if c.cfg.NodeGroups == 0 {
 		c.cfg.NodeGroups = defaultGroups
 	}
-	*m = marker{Format: markerFormat, Engine: c.binary.Flavor, NodeGroups: c.cfg.NodeGroups, Created: time.Now().UTC()}
+	*m = marker{Format: markerFormat, Engine: c.binary.Flavor, NodeGroups: c.cfg.NodeGroups, Replicas: c.cfg.Replicas, Created: time.Now().UTC()}
 	return c.dir.save()
 }
 
@@ -200,17 +210,20 @@ func (c *Cluster) openNodes() error {
 	for i := 1; i <= c.cfg.NodeGroups; i++ {
 		removed := c.groupOf(i-1) == 0
 		if removed {
-			if err := os.RemoveAll(c.dir.node(i)); err != nil {
+			if err := os.RemoveAll(c.dir.node(i, 0)); err != nil {
 				return err
 			}
 		}
-		n, err := c.openNode(i)
+		n, err := c.openNode(i, 0)
 		if err != nil {
 			return err
 		}
 		c.nodes = append(c.nodes, n)
+		if err := c.openReplicas(i, removed); err != nil {
+			return err
+		}
 		if c.dir.marker.Complete && !removed && n.Status().State == datanode.Uninitialised {
-			return fmt.Errorf("data directory %s is damaged: node group %d has lost its data in %s", c.dir.path, i, c.dir.node(i))
+			return fmt.Errorf("data directory %s is damaged: node group %d has lost its data in %s", c.dir.path, i, c.dir.node(i, 0))
 		}
 	}
 	if _, err := os.Stat(filepath.Join(c.dir.path, etcdDir, "member")); c.dir.marker.Complete && err != nil {
@@ -221,7 +234,7 @@ func (c *Cluster) openNodes() error {
 
 // close gives back what New took, if Run is not to do it.
 func (c *Cluster) close() {
-	for _, n := range c.nodes {
+	for _, n := range c.allNodes() {
 		_ = n.Close()
 	}
 	if c.logFile != nil {
@@ -276,8 +289,12 @@ func (c *Cluster) Info() Info {
 			continue
 		}
 		info.ServerVersion = s.Version
+		var replicas []string
+		for _, r := range c.replicasOf(i) {
+			replicas = append(replicas, r.Status().Addr)
+		}
 		info.NodeGroups = append(info.NodeGroups, NodeGroup{
-			ID: int(c.groupOf(i)), Name: groupName(int(c.groupOf(i))), Addr: s.Addr, Socket: s.Socket, Pid: s.Pid, Dir: s.Dir,
+			ID: int(c.groupOf(i)), Name: groupName(int(c.groupOf(i))), Addr: s.Addr, Socket: s.Socket, Pid: s.Pid, Dir: s.Dir, Replicas: replicas,
 		})
 	}
 	return info
@@ -303,7 +320,7 @@ func (c *Cluster) Run(ctx context.Context) (err error) {
 			err = derr
 		}
 	}()
-	for _, n := range c.nodes {
+	for _, n := range c.allNodes() {
 		below.Go(func() error { return n.Run(base) })
 	}
 	c.below.ctx, c.below.group = base, below
@@ -373,12 +390,17 @@ func (c *Cluster) startBelow(ctx, base context.Context, below *errgroup.Group) e
 			continue // it was removed from the cluster
 		}
 		g.Go(func() error {
-			err := n.Initialise(gctx)
-			if err == nil {
-				err = n.Start(gctx)
+			for _, n := range append([]*datanode.Node{n}, c.replicasOf(i)...) {
+				err := n.Initialise(gctx)
+				if err == nil {
+					err = n.Start(gctx)
+				}
+				if err != nil {
+					return fmt.Errorf("node group %d: %w", i+1, err)
+				}
 			}
-			if err != nil {
-				return fmt.Errorf("node group %d: %w", i+1, err)
+			if err := c.linkReplicas(gctx, i); err != nil {
+				return fmt.Errorf("replicas of node group %d: %w", i+1, err)
 			}
 			c.progress("node group %d is up", i+1)
 			return nil

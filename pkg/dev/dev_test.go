@@ -178,7 +178,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"--http-addr " + busy + " cannot be listened on":  {HTTPAddr: busy},
 		"--admin-addr 1234: must be HOST:PORT":            {AdminAddr: "1234"},
 		"listens on loopback only":                        {MySQLAddr: "0.0.0.0:3306"},
-		"use --replicas 0":                                {Replicas: 1},
+		"4 replicas: must be 0 to 3":                      {Replicas: 4},
 		"1000 node groups: must be 1 to 64":               {NodeGroups: 1000},
 		"it holds thesis.txt but no skarv.json":           {DataDir: foreign},
 		"is damaged: skarv.json: unexpected end":          {DataDir: damaged},

@@ -21,7 +21,7 @@ import (
 //	lock         held (flock) while a process owns the directory
 //	skarv.log    this process's log
 //	etcd/        etcd's data; etcd.log its log
-//	ng-1/ ...    the data nodes
+//	ng-1/ ...    the data nodes; ng-1-replica-1/ ... their replicas
 type directory struct {
 	path      string
 	temporary bool // removed at the end
@@ -35,6 +35,7 @@ type marker struct {
 	Format     int            `json:"skarv_dev"`
 	Engine     catalog.Flavor `json:"engine"`
 	NodeGroups int            `json:"node_groups"`
+	Replicas   int            `json:"replicas,omitempty"` // of each of the first node groups
 	Created    time.Time      `json:"created"`
 	// Complete: everything was made once. From then on a part that is missing is damage, not a beginning.
 	Complete bool `json:"complete"`
@@ -89,7 +90,15 @@ func openDirectory(path string) (*directory, error) {
 
 func (d *directory) markerFile() string { return filepath.Join(d.path, "skarv.json") }
 func (d *directory) logFile() string    { return filepath.Join(d.path, "skarv.log") }
-func (d *directory) node(i int) string  { return filepath.Join(d.path, "ng-"+strconv.Itoa(i)) }
+
+// node is where data node i is, or replica r of it.
+func (d *directory) node(i, r int) string {
+	name := "ng-" + strconv.Itoa(i)
+	if r > 0 {
+		name += "-replica-" + strconv.Itoa(r)
+	}
+	return filepath.Join(d.path, name)
+}
 
 func (d *directory) checkEmpty() error {
 	entries, err := os.ReadDir(d.path)

@@ -21,8 +21,8 @@ type below struct {
 	group *errgroup.Group
 }
 
-// openNode makes data node i, counted from 1, which does not run yet.
-func (c *Cluster) openNode(i int) (*datanode.Node, error) {
+// openNode makes data node i, counted from 1, or replica r of it, which does not run yet.
+func (c *Cluster) openNode(i, r int) (*datanode.Node, error) {
 	templates := ""
 	if cache, err := datanode.CacheDir(); err == nil {
 		templates = filepath.Join(cache, "templates")
@@ -31,7 +31,7 @@ func (c *Cluster) openNode(i int) (*datanode.Node, error) {
 		}
 	}
 	n, err := datanode.Open(datanode.Config{
-		Dir: c.dir.node(i), Binary: c.binary, ID: uint32(i), Domain: uint32(i),
+		Dir: c.dir.node(i, r), Binary: c.binary, ID: uint32(i + r*1000), Domain: uint32(i),
 		Small: true, Relaxed: true, Variables: c.cfg.Variables, Templates: templates,
 		Log: c.log.With("node", i),
 	})
@@ -51,7 +51,7 @@ func (c *Cluster) Start(ctx context.Context, n int) ([]control.GroupSpec, error)
 	}
 	var specs []control.GroupSpec
 	for i := first; i < first+n; i++ {
-		node, err := c.openNode(i + 1)
+		node, err := c.openNode(i+1, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func (c *Cluster) Start(ctx context.Context, n int) ([]control.GroupSpec, error)
 		c.mu.Lock()
 		c.nodes = append(c.nodes, node)
 		c.mu.Unlock()
-		specs = append(specs, control.GroupSpec{Primary: c.login(i)})
+		specs = append(specs, control.GroupSpec{Primary: c.login(node)})
 		c.progress("data node %d is up", i+1)
 	}
 	return specs, nil
@@ -76,7 +76,7 @@ func (c *Cluster) Added(_ context.Context, spec control.GroupSpec, id placement.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.nodes {
-		if c.login(i).Addr != spec.Primary.Addr {
+		if c.login(c.nodes[i]).Addr != spec.Primary.Addr {
 			continue
 		}
 		m := &c.dir.marker
@@ -103,12 +103,14 @@ func (c *Cluster) Remove(ctx context.Context, g *catalog.NodeGroup) error {
 		return nil // not one of ours
 	}
 	m.Groups[i] = 0
-	node, err := c.nodes[i], c.dir.save()
+	all, err := append([]*datanode.Node{c.nodes[i]}, c.replicasOf(i)...), c.dir.save()
 	c.mu.Unlock()
-	if err != nil {
-		return err
+	for _, n := range all {
+		if err == nil {
+			err = n.Erase(ctx)
+		}
 	}
-	return node.Erase(ctx)
+	return err
 }
 
 // groupOf is the node group that data node i, counted from 0, is; 0 if it is none any more.

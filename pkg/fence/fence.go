@@ -273,8 +273,7 @@ func Evict(ctx context.Context, dial func(context.Context) (*mysqlconn.Conn, err
 		"SET SESSION innodb_lock_wait_timeout = 2",
 		"CREATE DATABASE IF NOT EXISTS `_skarv`",
 		table,
-		fmt.Sprintf("INSERT INTO `_skarv`.`slot` (n, incarnation, fenced) VALUES (%d, %d, 1) ON DUPLICATE KEY UPDATE "+
-			"fenced = IF(incarnation <= VALUES(incarnation), 1, fenced), incarnation = GREATEST(incarnation, VALUES(incarnation))", n, incarnation),
+		fencing(n, incarnation),
 	} {
 		if _, err := c.Exec(sql); err != nil {
 			return unprivileged(err)
@@ -285,6 +284,28 @@ func Evict(ctx context.Context, dial func(context.Context) (*mysqlconn.Conn, err
 		return unprivileged(err)
 	}
 	return kill(ctx, c, flavor, n)
+}
+
+// Carry tells a server, before it becomes a node group's primary, who is fenced: what is written of that is not replicated. c is to be closed by
+// the caller: what it writes is not logged.
+func Carry(c *mysqlconn.Conn, fenced []Slot) error {
+	for _, sql := range []string{unlogged, "CREATE DATABASE IF NOT EXISTS `_skarv`", table} {
+		if _, err := c.Exec(sql); err != nil {
+			return unprivileged(err)
+		}
+	}
+	for _, s := range fenced {
+		if _, err := c.Exec(fencing(s.N, s.Incarnation)); err != nil {
+			return unprivileged(err)
+		}
+	}
+	return nil
+}
+
+// fencing is the statement that notes that an incarnation, and those before it, are fenced.
+func fencing(n int, incarnation int64) string {
+	return fmt.Sprintf("INSERT INTO `_skarv`.`slot` (n, incarnation, fenced) VALUES (%d, %d, 1) ON DUPLICATE KEY UPDATE "+
+		"fenced = IF(incarnation <= VALUES(incarnation), 1, fenced), incarnation = GREATEST(incarnation, VALUES(incarnation))", n, incarnation)
 }
 
 // killAgain is how long connections of a fenced account may take to end before they are killed once more.

@@ -27,8 +27,8 @@ type Holder struct {
 type HolderConfig struct {
 	// Dial connects to a group's primary as administrator.
 	Dial func(ctx context.Context, g *catalog.NodeGroup) (*mysqlconn.Conn, error)
-	// Held tells, by the cluster's state as it is now, whether a slot is this process's still. It is asked before an account is made again: a
-	// server that has forgotten the account may have forgotten that the slot was fenced, too.
+	// Held tells, by the cluster's state as it is now, whether a slot is this process's still. It is asked before an account is made, or made
+	// again: a server that is new to the group, or has forgotten the account, may not know that the slot was fenced.
 	Held func(ctx context.Context, s Slot) (bool, error)
 	// Lost is called, once for each slot, when a server says that the slot is not this process's any more. It must not
 	// call the Holder.
@@ -108,26 +108,37 @@ func (h *Holder) activate(ctx context.Context, g *catalog.NodeGroup, slot Slot) 
 	return err
 }
 
-// stillHeld returns nil if slot's account may be made ready on g's primary, which c is connected to: for the first time, or because the server
-// knows the slot, as Activate will see, or because the slot is this process's still.
+// stillHeld returns nil if slot's account may be made ready on g's primary, which c is connected to: for the first time on the group's first primary,
+// or because the server knows the slot, as Activate will see, or because the slot is this process's still.
 func (h *Holder) stillHeld(ctx context.Context, c *mysqlconn.Conn, g *catalog.NodeGroup, slot Slot) error {
 	h.mu.Lock()
 	again := h.again[g.Primary.Addr]
 	h.mu.Unlock()
-	if !again {
+	switch {
+	case !again && g.Term <= 1:
 		return nil
+	case !again: // a replica was made the primary
+		return h.held(ctx, slot)
 	}
 	if err := Admit(c, g, slot); !errors.Is(err, ErrForgotten) && !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase) {
 		return err
 	}
-	held, err := h.cfg.Held(ctx, slot)
-	if err != nil {
-		return fmt.Errorf("the server does not know this process any more, and the cluster's state does not tell whether it is let in: %w", err)
-	}
-	if !held {
-		return ErrFenced
+	if err := h.held(ctx, slot); err != nil {
+		return err
 	}
 	h.cfg.Log.Warn("the account of this process is made again on a server that does not know it", "group", g.ID, "account", User(slot.N))
+	return nil
+}
+
+// held returns nil if slot is this process's still.
+func (h *Holder) held(ctx context.Context, slot Slot) error {
+	held, err := h.cfg.Held(ctx, slot)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the server does not know this process, and the cluster's state does not tell whether it is let in: %w", err)
+	case !held:
+		return ErrFenced
+	}
 	return nil
 }
 

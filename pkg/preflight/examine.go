@@ -31,6 +31,18 @@ const fewConnections = 600
 
 // Examine connects to a server, which messages say is group's, and checks that it is fit to be a primary, apart from what it holds.
 func Examine(ctx context.Context, servers schema.Dialer, group string, node catalog.Node) (*Facts, error) {
+	return examine(ctx, servers, group, node, func(s setting) (asked, required bool) { return true, s.required })
+}
+
+// ExamineReplica is Examine for a replica that is to become the primary: it may be read-only, but must log what it applies, by GTID.
+func ExamineReplica(ctx context.Context, servers schema.Dialer, group string, node catalog.Node) (*Facts, error) {
+	return examine(ctx, servers, group, node, func(s setting) (asked, required bool) {
+		return s.name != "read_only", s.required || contains([]string{"log_bin", "gtid_mode", "log_slave_updates", "log_replica_updates"}, s.name)
+	})
+}
+
+// examine is Examine for the settings that ask chooses.
+func examine(ctx context.Context, servers schema.Dialer, group string, node catalog.Node, ask func(setting) (asked, required bool)) (*Facts, error) {
 	s, err := servers.Dial(ctx, group, node)
 	if err != nil {
 		return nil, err
@@ -87,12 +99,13 @@ func Examine(ctx context.Context, servers schema.Dialer, group string, node cata
 	}
 	for _, want := range settingsOf(f.Node.Flavor) {
 		got, known := f.vars[want.name]
-		if !known || contains(want.want, got) {
+		asked, required := ask(want)
+		if !asked || !known || contains(want.want, got) {
 			continue
 		}
 		text := fmt.Sprintf("server %s: %s is %s, should be %s: %s; set %s=%s in its configuration file", node.Addr,
 			want.name, got, want.want[0], want.why, want.name, want.want[0])
-		if want.required {
+		if required {
 			wrong = append(wrong, text)
 		} else {
 			f.Warnings = append(f.Warnings, text)

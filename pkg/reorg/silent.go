@@ -113,6 +113,9 @@ func (r *Runner) Evict(ctx context.Context, guard *topology.Guard, slot topology
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	for _, group := range snap.Groups {
+		if s := group.Switchover; s != nil && s.Lost {
+			continue // who becomes its primary is told
+		}
 		g.Go(func() error {
 			ctx, cancel := context.WithTimeout(gctx, evictTimeout)
 			defer cancel()

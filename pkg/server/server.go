@@ -72,6 +72,7 @@ type Server struct {
 	fenced   chan struct{} // a server says that the slot is lost
 	maps     chan struct{} // there is another partition map
 	freezes  chan struct{} // there is another partition map, for runThaw
+	switches chan struct{} // there is another snapshot, for runRests
 	admitted chan struct{} // closed when the first slot is taken
 	slot     atomic.Pointer[topology.Slot]
 	ids      atomic.Uint32 // see idBase
@@ -158,7 +159,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	backendTLS, _ := cfg.Backend.tlsConfig()
 	s.servers = schema.Dialer{TLS: backendTLS}
 	s.barrier, s.fenced, s.maps, s.admitted = barrier.New(), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
-	s.freezes, s.schemas, s.options = make(chan struct{}, 1), make(chan struct{}, 1), o
+	s.freezes, s.schemas, s.switches, s.options = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1), o
 	s.accounts = fence.NewHolder(fence.HolderConfig{Dial: s.dialGroup, Held: s.holds, Lost: func() { signal(s.fenced) }, Unfenced: func() { s.presence.Unfenced() }, Log: o.Log})
 	s.pools = backend.NewPools(backend.Config{
 		MaxPerGroup: cfg.Backend.MaxConnections, MinPerGroup: cfg.Backend.MinConnections, FixedLimit: cfg.Backend.FixedLimit,
@@ -253,6 +254,7 @@ func (s *Server) changed(snap *catalog.Snapshot) {
 	s.presence.Ack(snap.Revision)
 	signal(s.maps)
 	signal(s.freezes)
+	signal(s.switches)
 }
 
 // signal leaves a token in a channel of one place.
@@ -332,6 +334,7 @@ func (s *Server) Run(ctx context.Context) error {
 		below.Go(func() error { return s.runSlot(base) })
 		below.Go(func() error { return s.runBarrier(base) })
 		below.Go(func() error { return s.runStale(base) })
+		below.Go(func() error { return s.runRests(base) })
 		below.Go(func() error { return s.runGates(base) })
 	}
 

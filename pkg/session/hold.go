@@ -185,7 +185,7 @@ func (s *Session) sameRows(m *placement.PartitionMap) bool {
 // errHandedOver is what a transaction is told that was rolled back because partitions it uses went to another group.
 func errHandedOver() error {
 	e := sqlerr.LockDeadlock.New()
-	e.Message = "Deadlock found when trying to get lock; try restarting transaction (partitions it uses move to another node group)"
+	e.Message = "Deadlock found when trying to get lock; try restarting transaction (what it uses moves to another server)"
 	return e
 }
 

@@ -36,6 +36,8 @@ type Member struct {
 	Incarnation int64 `json:"incarnation,omitempty"`
 	// Gated is the revision of a Gate: while it or an older one stands nothing is committed by the process.
 	Gated int64 `json:"gated,omitempty"`
+	// Rests are the switchovers (catalog.Switchover.ID) of whose node groups nothing there is in use any more, nor will be while they stand.
+	Rests []string `json:"rests,omitempty"`
 	// Waits is what the process shows of its transactions that wait for locks.
 	Waits json.RawMessage `json:"waits,omitempty"`
 	// Unfenced: the process uses a server with Skarv's own account, so that it could not be shut out there.
@@ -61,6 +63,7 @@ type Presence struct {
 	waits   atomic.Pointer[json.RawMessage]
 	gated   atomic.Int64
 	stale   atomic.Pointer[[]string]
+	rests   atomic.Pointer[[]string]
 	wake    chan struct{}
 
 	// Who asks this process itself is told before etcd is, see AwaitDrained.
@@ -172,6 +175,13 @@ func (p *Presence) AckGate(revision int64) {
 	}
 }
 
+// Rests replaces what is announced as Member.Rests. It never blocks, and is called by one goroutine at a time.
+func (p *Presence) Rests(switchovers []string) {
+	if was := p.rests.Swap(&switchovers); (was == nil && len(switchovers) > 0) || was != nil && !slices.Equal(*was, switchovers) {
+		p.announceSoon()
+	}
+}
+
 // ShowWaits replaces what the process shows of its transactions that wait for locks, a JSON value; nil: nothing. It never blocks.
 func (p *Presence) ShowWaits(waits []byte) {
 	if waits == nil && p.waits.Load() == nil {
@@ -266,6 +276,9 @@ func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
 	m.Acked, m.Drained = p.acked.Load(), p.drained.Load()
 	if stale := p.stale.Load(); stale != nil { // behind Acked: see Stands
 		m.Stale = *stale
+	}
+	if rests := p.rests.Load(); rests != nil {
+		m.Rests = *rests
 	}
 	m.Gated = p.gated.Load()
 	if waits := p.waits.Load(); waits != nil {

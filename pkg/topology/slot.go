@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"skarv/pkg/catalog"
 )
 
 // Slot is a proxy's place in the cluster: a number that names its account on the database servers, and whose holder every
@@ -204,6 +206,12 @@ func (s *Store) AwaitDrainedOrHeard(ctx context.Context, epoch uint64, heard *He
 // ctx's error.
 func (s *Store) AwaitSettled(ctx context.Context, revision int64, tables []string) (silent []Silent, err error) {
 	return s.AwaitSlots(ctx, func(m Member) bool { return m.Settled(revision, tables) })
+}
+
+// AwaitRest waits until no proxy uses a node group any more whose primary is being changed. The switchover must have been written before.
+// When ctx ends first it returns the slots of those that may, and ctx's error.
+func (s *Store) AwaitRest(ctx context.Context, sw *catalog.Switchover) (silent []Silent, err error) {
+	return s.AwaitSlots(ctx, func(m Member) bool { return slices.Contains(m.Rests, sw.ID) })
 }
 
 // AwaitSlots waits until there is, for every slot, its holder's announcement and ok says yes to it. When ctx ends first it

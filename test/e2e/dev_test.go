@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -161,6 +162,34 @@ exit 7
 `), 0o700))
 	data := filepath.Join(dir, "data")
 	oneLine(t, []string{"node group", data, "error.log"}, "--server-binary", server, "--data-dir", data)
+}
+
+// Node groups with replicas: a switchover between two starts, of which the second finds the roles as they are.
+func TestDevReplicas(t *testing.T) {
+	dir := shortDir(t)
+	count := func(db *sql.DB) string { return strings.TrimSpace(rowsOf(t, db, "SELECT COUNT(*) FROM d.t")) }
+	p, info := startDev(t, "--data-dir", dir, "--replicas", "1")
+	db := openDB(t, "root@tcp("+info.MySQLAddr+")/")
+	exec1(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2), (3), (4), (5), (6)")
+	group := info.NodeGroups[0]
+	require.Len(t, group.Replicas, 1)
+	to, from := group.Replicas[0], group.Addr
+	for range 2 {
+		r := command(t, "", program(t, "skarvctl"), "--addr", info.AdminAddr, "nodegroup", "switchover", group.Name, "--to", to)
+		require.Zero(t, r.code, r.errs)
+		exec1(t, db, "INSERT INTO d.t SELECT MAX(id) + 1 FROM d.t")
+		require.Zero(t, p.end(t, syscall.SIGINT))
+		p, info = startDev(t, "--data-dir", dir)
+		db = openDB(t, "root@tcp("+info.MySQLAddr+")/")
+		r = command(t, "", program(t, "skarvctl"), "--addr", info.AdminAddr, "nodegroup", "list")
+		require.Regexp(t, group.Name+" +"+to+" +"+from, r.out)
+		to, from = from, to
+	}
+	require.Equal(t, "8", count(db))
+	r := command(t, "", program(t, "skarvctl"), "--addr", info.AdminAddr, "checksum")
+	require.Zero(t, r.code, r.out+r.errs)
+	require.Zero(t, p.end(t, syscall.SIGINT))
+	oneLine(t, []string{"has 1 replicas of each node group, not 2"}, "--data-dir", dir, "--replicas", "2")
 }
 
 // Ctrl-C while it starts ends it as cleanly.

@@ -116,6 +116,13 @@ func (s *Server) Node() catalog.Node {
 	return catalog.Node{Addr: "unix:" + s.data.Status().Socket, User: user, Password: password}
 }
 
+// TCP is Node by an address that other servers can use as well.
+func (s *Server) TCP() catalog.Node {
+	n := s.Node()
+	n.Addr = s.data.Status().Addr
+	return n
+}
+
 // Clear drops all that a test left behind.
 func (s *Server) Clear(t testing.TB) {
 	t.Helper()

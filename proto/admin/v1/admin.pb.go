@@ -12,6 +12,7 @@ package adminv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -129,7 +130,7 @@ func (x ChangeReorganisationRequest_Action) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ChangeReorganisationRequest_Action.Descriptor instead.
 func (ChangeReorganisationRequest_Action) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48, 0}
 }
 
 type PutUserRequest_Mode int32
@@ -178,7 +179,7 @@ func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PutUserRequest_Mode.Descriptor instead.
 func (PutUserRequest_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{64, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66, 0}
 }
 
 type StatusRequest struct {
@@ -2515,6 +2516,126 @@ func (x *RemoveNodeGroupResponse) GetNotes() []string {
 	return nil
 }
 
+type SwitchoverRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeGroup     string                 `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // id or name
+	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`                                // address of the server
+	Lost          bool                   `protobuf:"varint,3,opt,name=lost,proto3" json:"lost,omitempty"`                           // the present primary does not answer, and never will again
+	DryRun        bool                   `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`         // only say whether it could be done now
+	Drain         *durationpb.Duration   `protobuf:"bytes,5,opt,name=drain,proto3" json:"drain,omitempty"`                          // how long transactions that have begun may go on; not set: 5 s
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SwitchoverRequest) Reset() {
+	*x = SwitchoverRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SwitchoverRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SwitchoverRequest) ProtoMessage() {}
+
+func (x *SwitchoverRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SwitchoverRequest.ProtoReflect.Descriptor instead.
+func (*SwitchoverRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *SwitchoverRequest) GetNodeGroup() string {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return ""
+}
+
+func (x *SwitchoverRequest) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *SwitchoverRequest) GetLost() bool {
+	if x != nil {
+		return x.Lost
+	}
+	return false
+}
+
+func (x *SwitchoverRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *SwitchoverRequest) GetDrain() *durationpb.Duration {
+	if x != nil {
+		return x.Drain
+	}
+	return nil
+}
+
+type SwitchoverResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Notes         []string               `protobuf:"bytes,1,rep,name=notes,proto3" json:"notes,omitempty"` // what is lost, and what is to be minded
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SwitchoverResponse) Reset() {
+	*x = SwitchoverResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SwitchoverResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SwitchoverResponse) ProtoMessage() {}
+
+func (x *SwitchoverResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SwitchoverResponse.ProtoReflect.Descriptor instead.
+func (*SwitchoverResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *SwitchoverResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
 type Share struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	NodeGroup     string                 `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // id or name
@@ -2525,7 +2646,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2537,7 +2658,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_admin_v1_admin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2550,7 +2671,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{35}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Share) GetNodeGroup() string {
@@ -2584,7 +2705,7 @@ type ReorganiseRequest struct {
 
 func (x *ReorganiseRequest) Reset() {
 	*x = ReorganiseRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2596,7 +2717,7 @@ func (x *ReorganiseRequest) String() string {
 func (*ReorganiseRequest) ProtoMessage() {}
 
 func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_admin_v1_admin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2609,7 +2730,7 @@ func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseRequest.ProtoReflect.Descriptor instead.
 func (*ReorganiseRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{36}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReorganiseRequest) GetKind() string {
@@ -2685,7 +2806,7 @@ type Pin struct {
 
 func (x *Pin) Reset() {
 	*x = Pin{}
-	mi := &file_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2697,7 +2818,7 @@ func (x *Pin) String() string {
 func (*Pin) ProtoMessage() {}
 
 func (x *Pin) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_admin_v1_admin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2710,7 +2831,7 @@ func (x *Pin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pin.ProtoReflect.Descriptor instead.
 func (*Pin) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{37}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Pin) GetPartitions() string {
@@ -2742,7 +2863,7 @@ type ReorganiseResponse struct {
 
 func (x *ReorganiseResponse) Reset() {
 	*x = ReorganiseResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[38]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +2875,7 @@ func (x *ReorganiseResponse) String() string {
 func (*ReorganiseResponse) ProtoMessage() {}
 
 func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[38]
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2767,7 +2888,7 @@ func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseResponse.ProtoReflect.Descriptor instead.
 func (*ReorganiseResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{38}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReorganiseResponse) GetReorganisation() *Reorganisation {
@@ -2831,7 +2952,7 @@ type Transfer struct {
 
 func (x *Transfer) Reset() {
 	*x = Transfer{}
-	mi := &file_admin_v1_admin_proto_msgTypes[39]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2843,7 +2964,7 @@ func (x *Transfer) String() string {
 func (*Transfer) ProtoMessage() {}
 
 func (x *Transfer) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[39]
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2856,7 +2977,7 @@ func (x *Transfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transfer.ProtoReflect.Descriptor instead.
 func (*Transfer) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{39}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Transfer) GetFrom() uint32 {
@@ -2913,7 +3034,7 @@ type Reorganisation struct {
 
 func (x *Reorganisation) Reset() {
 	*x = Reorganisation{}
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2925,7 +3046,7 @@ func (x *Reorganisation) String() string {
 func (*Reorganisation) ProtoMessage() {}
 
 func (x *Reorganisation) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2938,7 +3059,7 @@ func (x *Reorganisation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reorganisation.ProtoReflect.Descriptor instead.
 func (*Reorganisation) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Reorganisation) GetId() string {
@@ -3077,7 +3198,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3089,7 +3210,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3102,7 +3223,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Step) GetState() string {
@@ -3142,7 +3263,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3154,7 +3275,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3167,7 +3288,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Progress) GetAt() *timestamppb.Timestamp {
@@ -3285,7 +3406,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3297,7 +3418,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3310,7 +3431,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Wait) GetWhat() string {
@@ -3336,7 +3457,7 @@ type ReorganisationsRequest struct {
 
 func (x *ReorganisationsRequest) Reset() {
 	*x = ReorganisationsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3348,7 +3469,7 @@ func (x *ReorganisationsRequest) String() string {
 func (*ReorganisationsRequest) ProtoMessage() {}
 
 func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3361,7 +3482,7 @@ func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsRequest.ProtoReflect.Descriptor instead.
 func (*ReorganisationsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReorganisationsRequest) GetId() string {
@@ -3380,7 +3501,7 @@ type ReorganisationsResponse struct {
 
 func (x *ReorganisationsResponse) Reset() {
 	*x = ReorganisationsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3392,7 +3513,7 @@ func (x *ReorganisationsResponse) String() string {
 func (*ReorganisationsResponse) ProtoMessage() {}
 
 func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3405,7 +3526,7 @@ func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsResponse.ProtoReflect.Descriptor instead.
 func (*ReorganisationsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReorganisationsResponse) GetReorganisations() []*Reorganisation {
@@ -3425,7 +3546,7 @@ type ChangeReorganisationRequest struct {
 
 func (x *ChangeReorganisationRequest) Reset() {
 	*x = ChangeReorganisationRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3437,7 +3558,7 @@ func (x *ChangeReorganisationRequest) String() string {
 func (*ChangeReorganisationRequest) ProtoMessage() {}
 
 func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3450,7 +3571,7 @@ func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationRequest.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ChangeReorganisationRequest) GetId() string {
@@ -3476,7 +3597,7 @@ type ChangeReorganisationResponse struct {
 
 func (x *ChangeReorganisationResponse) Reset() {
 	*x = ChangeReorganisationResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3488,7 +3609,7 @@ func (x *ChangeReorganisationResponse) String() string {
 func (*ChangeReorganisationResponse) ProtoMessage() {}
 
 func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3501,7 +3622,7 @@ func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationResponse.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ChangeReorganisationResponse) GetReorganisation() *Reorganisation {
@@ -3520,7 +3641,7 @@ type TransactionsRequest struct {
 
 func (x *TransactionsRequest) Reset() {
 	*x = TransactionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3532,7 +3653,7 @@ func (x *TransactionsRequest) String() string {
 func (*TransactionsRequest) ProtoMessage() {}
 
 func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3545,7 +3666,7 @@ func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsRequest.ProtoReflect.Descriptor instead.
 func (*TransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *TransactionsRequest) GetId() string {
@@ -3564,7 +3685,7 @@ type TransactionsResponse struct {
 
 func (x *TransactionsResponse) Reset() {
 	*x = TransactionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3576,7 +3697,7 @@ func (x *TransactionsResponse) String() string {
 func (*TransactionsResponse) ProtoMessage() {}
 
 func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3589,7 +3710,7 @@ func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsResponse.ProtoReflect.Descriptor instead.
 func (*TransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *TransactionsResponse) GetTransactions() []*Transaction {
@@ -3612,7 +3733,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3624,7 +3745,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3637,7 +3758,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Transaction) GetId() string {
@@ -3683,7 +3804,7 @@ type PartitionsRequest struct {
 
 func (x *PartitionsRequest) Reset() {
 	*x = PartitionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3695,7 +3816,7 @@ func (x *PartitionsRequest) String() string {
 func (*PartitionsRequest) ProtoMessage() {}
 
 func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3708,7 +3829,7 @@ func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsRequest.ProtoReflect.Descriptor instead.
 func (*PartitionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
 }
 
 type PartitionsResponse struct {
@@ -3722,7 +3843,7 @@ type PartitionsResponse struct {
 
 func (x *PartitionsResponse) Reset() {
 	*x = PartitionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[52]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3734,7 +3855,7 @@ func (x *PartitionsResponse) String() string {
 func (*PartitionsResponse) ProtoMessage() {}
 
 func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[52]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3747,7 +3868,7 @@ func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsResponse.ProtoReflect.Descriptor instead.
 func (*PartitionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *PartitionsResponse) GetEpoch() uint64 {
@@ -3780,7 +3901,7 @@ type TablesRequest struct {
 
 func (x *TablesRequest) Reset() {
 	*x = TablesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[53]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3792,7 +3913,7 @@ func (x *TablesRequest) String() string {
 func (*TablesRequest) ProtoMessage() {}
 
 func (x *TablesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[53]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3805,7 +3926,7 @@ func (x *TablesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesRequest.ProtoReflect.Descriptor instead.
 func (*TablesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *TablesRequest) GetDatabase() string {
@@ -3824,7 +3945,7 @@ type TablesResponse struct {
 
 func (x *TablesResponse) Reset() {
 	*x = TablesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[54]
+	mi := &file_admin_v1_admin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3836,7 +3957,7 @@ func (x *TablesResponse) String() string {
 func (*TablesResponse) ProtoMessage() {}
 
 func (x *TablesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[54]
+	mi := &file_admin_v1_admin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3849,7 +3970,7 @@ func (x *TablesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesResponse.ProtoReflect.Descriptor instead.
 func (*TablesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *TablesResponse) GetTables() []*Table {
@@ -3875,7 +3996,7 @@ type Table struct {
 
 func (x *Table) Reset() {
 	*x = Table{}
-	mi := &file_admin_v1_admin_proto_msgTypes[55]
+	mi := &file_admin_v1_admin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3887,7 +4008,7 @@ func (x *Table) String() string {
 func (*Table) ProtoMessage() {}
 
 func (x *Table) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[55]
+	mi := &file_admin_v1_admin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3900,7 +4021,7 @@ func (x *Table) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Table.ProtoReflect.Descriptor instead.
 func (*Table) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Table) GetDatabase() string {
@@ -3969,7 +4090,7 @@ type CheckIndexesRequest struct {
 
 func (x *CheckIndexesRequest) Reset() {
 	*x = CheckIndexesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[56]
+	mi := &file_admin_v1_admin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3981,7 +4102,7 @@ func (x *CheckIndexesRequest) String() string {
 func (*CheckIndexesRequest) ProtoMessage() {}
 
 func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[56]
+	mi := &file_admin_v1_admin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3994,7 +4115,7 @@ func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesRequest.ProtoReflect.Descriptor instead.
 func (*CheckIndexesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{56}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *CheckIndexesRequest) GetTable() string {
@@ -4020,7 +4141,7 @@ type CheckIndexesResponse struct {
 
 func (x *CheckIndexesResponse) Reset() {
 	*x = CheckIndexesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[57]
+	mi := &file_admin_v1_admin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4032,7 +4153,7 @@ func (x *CheckIndexesResponse) String() string {
 func (*CheckIndexesResponse) ProtoMessage() {}
 
 func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[57]
+	mi := &file_admin_v1_admin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4045,7 +4166,7 @@ func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesResponse.ProtoReflect.Descriptor instead.
 func (*CheckIndexesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{57}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *CheckIndexesResponse) GetIndexes() []*IndexCheck {
@@ -4071,7 +4192,7 @@ type IndexCheck struct {
 
 func (x *IndexCheck) Reset() {
 	*x = IndexCheck{}
-	mi := &file_admin_v1_admin_proto_msgTypes[58]
+	mi := &file_admin_v1_admin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4083,7 +4204,7 @@ func (x *IndexCheck) String() string {
 func (*IndexCheck) ProtoMessage() {}
 
 func (x *IndexCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[58]
+	mi := &file_admin_v1_admin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4096,7 +4217,7 @@ func (x *IndexCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexCheck.ProtoReflect.Descriptor instead.
 func (*IndexCheck) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{58}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *IndexCheck) GetTable() string {
@@ -4165,7 +4286,7 @@ type RouteRequest struct {
 
 func (x *RouteRequest) Reset() {
 	*x = RouteRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[59]
+	mi := &file_admin_v1_admin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4177,7 +4298,7 @@ func (x *RouteRequest) String() string {
 func (*RouteRequest) ProtoMessage() {}
 
 func (x *RouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[59]
+	mi := &file_admin_v1_admin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4190,7 +4311,7 @@ func (x *RouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteRequest.ProtoReflect.Descriptor instead.
 func (*RouteRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{59}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *RouteRequest) GetTable() string {
@@ -4221,7 +4342,7 @@ type RouteResponse struct {
 
 func (x *RouteResponse) Reset() {
 	*x = RouteResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[60]
+	mi := &file_admin_v1_admin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4233,7 +4354,7 @@ func (x *RouteResponse) String() string {
 func (*RouteResponse) ProtoMessage() {}
 
 func (x *RouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[60]
+	mi := &file_admin_v1_admin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4246,7 +4367,7 @@ func (x *RouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteResponse.ProtoReflect.Descriptor instead.
 func (*RouteResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{60}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *RouteResponse) GetExact() bool {
@@ -4299,7 +4420,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[61]
+	mi := &file_admin_v1_admin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4311,7 +4432,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[61]
+	mi := &file_admin_v1_admin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4324,7 +4445,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{61}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{63}
 }
 
 type ListUsersResponse struct {
@@ -4336,7 +4457,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[62]
+	mi := &file_admin_v1_admin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4348,7 +4469,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[62]
+	mi := &file_admin_v1_admin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4361,7 +4482,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{62}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -4384,7 +4505,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_admin_v1_admin_proto_msgTypes[63]
+	mi := &file_admin_v1_admin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4396,7 +4517,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[63]
+	mi := &file_admin_v1_admin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4409,7 +4530,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{63}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *User) GetName() string {
@@ -4462,7 +4583,7 @@ type PutUserRequest struct {
 
 func (x *PutUserRequest) Reset() {
 	*x = PutUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[64]
+	mi := &file_admin_v1_admin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4474,7 +4595,7 @@ func (x *PutUserRequest) String() string {
 func (*PutUserRequest) ProtoMessage() {}
 
 func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[64]
+	mi := &file_admin_v1_admin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4487,7 +4608,7 @@ func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserRequest.ProtoReflect.Descriptor instead.
 func (*PutUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{64}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *PutUserRequest) GetName() string {
@@ -4533,7 +4654,7 @@ type PutUserResponse struct {
 
 func (x *PutUserResponse) Reset() {
 	*x = PutUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[65]
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4545,7 +4666,7 @@ func (x *PutUserResponse) String() string {
 func (*PutUserResponse) ProtoMessage() {}
 
 func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[65]
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4558,7 +4679,7 @@ func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserResponse.ProtoReflect.Descriptor instead.
 func (*PutUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{65}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
 }
 
 type RemoveUserRequest struct {
@@ -4570,7 +4691,7 @@ type RemoveUserRequest struct {
 
 func (x *RemoveUserRequest) Reset() {
 	*x = RemoveUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[66]
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4582,7 +4703,7 @@ func (x *RemoveUserRequest) String() string {
 func (*RemoveUserRequest) ProtoMessage() {}
 
 func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[66]
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4595,7 +4716,7 @@ func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserRequest.ProtoReflect.Descriptor instead.
 func (*RemoveUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *RemoveUserRequest) GetName() string {
@@ -4613,7 +4734,7 @@ type RemoveUserResponse struct {
 
 func (x *RemoveUserResponse) Reset() {
 	*x = RemoveUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4625,7 +4746,7 @@ func (x *RemoveUserResponse) String() string {
 func (*RemoveUserResponse) ProtoMessage() {}
 
 func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4638,7 +4759,7 @@ func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserResponse.ProtoReflect.Descriptor instead.
 func (*RemoveUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
 }
 
 type SessionsRequest struct {
@@ -4650,7 +4771,7 @@ type SessionsRequest struct {
 
 func (x *SessionsRequest) Reset() {
 	*x = SessionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4662,7 +4783,7 @@ func (x *SessionsRequest) String() string {
 func (*SessionsRequest) ProtoMessage() {}
 
 func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4675,7 +4796,7 @@ func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsRequest.ProtoReflect.Descriptor instead.
 func (*SessionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *SessionsRequest) GetCluster() bool {
@@ -4695,7 +4816,7 @@ type SessionsResponse struct {
 
 func (x *SessionsResponse) Reset() {
 	*x = SessionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[69]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4707,7 +4828,7 @@ func (x *SessionsResponse) String() string {
 func (*SessionsResponse) ProtoMessage() {}
 
 func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[69]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4720,7 +4841,7 @@ func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsResponse.ProtoReflect.Descriptor instead.
 func (*SessionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *SessionsResponse) GetSessions() []*Session {
@@ -4753,7 +4874,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_admin_v1_admin_proto_msgTypes[70]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4765,7 +4886,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[70]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4778,7 +4899,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *Session) GetId() uint32 {
@@ -4849,7 +4970,7 @@ type KillSessionRequest struct {
 
 func (x *KillSessionRequest) Reset() {
 	*x = KillSessionRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[71]
+	mi := &file_admin_v1_admin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4861,7 +4982,7 @@ func (x *KillSessionRequest) String() string {
 func (*KillSessionRequest) ProtoMessage() {}
 
 func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[71]
+	mi := &file_admin_v1_admin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4874,7 +4995,7 @@ func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionRequest.ProtoReflect.Descriptor instead.
 func (*KillSessionRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *KillSessionRequest) GetId() uint32 {
@@ -4913,7 +5034,7 @@ type KillSessionResponse struct {
 
 func (x *KillSessionResponse) Reset() {
 	*x = KillSessionResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[72]
+	mi := &file_admin_v1_admin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4925,7 +5046,7 @@ func (x *KillSessionResponse) String() string {
 func (*KillSessionResponse) ProtoMessage() {}
 
 func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[72]
+	mi := &file_admin_v1_admin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4938,7 +5059,7 @@ func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionResponse.ProtoReflect.Descriptor instead.
 func (*KillSessionResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{74}
 }
 
 type CrossingsRequest struct {
@@ -4949,7 +5070,7 @@ type CrossingsRequest struct {
 
 func (x *CrossingsRequest) Reset() {
 	*x = CrossingsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[73]
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4961,7 +5082,7 @@ func (x *CrossingsRequest) String() string {
 func (*CrossingsRequest) ProtoMessage() {}
 
 func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[73]
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4974,7 +5095,7 @@ func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrossingsRequest.ProtoReflect.Descriptor instead.
 func (*CrossingsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
 }
 
 type CrossingsResponse struct {
@@ -4988,7 +5109,7 @@ type CrossingsResponse struct {
 
 func (x *CrossingsResponse) Reset() {
 	*x = CrossingsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[74]
+	mi := &file_admin_v1_admin_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5000,7 +5121,7 @@ func (x *CrossingsResponse) String() string {
 func (*CrossingsResponse) ProtoMessage() {}
 
 func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[74]
+	mi := &file_admin_v1_admin_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5013,7 +5134,7 @@ func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrossingsResponse.ProtoReflect.Descriptor instead.
 func (*CrossingsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{74}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *CrossingsResponse) GetIncarnation() int64 {
@@ -5047,7 +5168,7 @@ type SessionTraceRequest struct {
 
 func (x *SessionTraceRequest) Reset() {
 	*x = SessionTraceRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	mi := &file_admin_v1_admin_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5059,7 +5180,7 @@ func (x *SessionTraceRequest) String() string {
 func (*SessionTraceRequest) ProtoMessage() {}
 
 func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	mi := &file_admin_v1_admin_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5072,7 +5193,7 @@ func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceRequest.ProtoReflect.Descriptor instead.
 func (*SessionTraceRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *SessionTraceRequest) GetId() uint32 {
@@ -5099,7 +5220,7 @@ type SessionTraceResponse struct {
 
 func (x *SessionTraceResponse) Reset() {
 	*x = SessionTraceResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	mi := &file_admin_v1_admin_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5111,7 +5232,7 @@ func (x *SessionTraceResponse) String() string {
 func (*SessionTraceResponse) ProtoMessage() {}
 
 func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	mi := &file_admin_v1_admin_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5124,7 +5245,7 @@ func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceResponse.ProtoReflect.Descriptor instead.
 func (*SessionTraceResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{76}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *SessionTraceResponse) GetUser() string {
@@ -5154,7 +5275,7 @@ type SessionStep struct {
 
 func (x *SessionStep) Reset() {
 	*x = SessionStep{}
-	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	mi := &file_admin_v1_admin_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5166,7 +5287,7 @@ func (x *SessionStep) String() string {
 func (*SessionStep) ProtoMessage() {}
 
 func (x *SessionStep) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	mi := &file_admin_v1_admin_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5179,7 +5300,7 @@ func (x *SessionStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionStep.ProtoReflect.Descriptor instead.
 func (*SessionStep) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{77}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *SessionStep) GetAt() *timestamppb.Timestamp {
@@ -5231,7 +5352,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[78]
+	mi := &file_admin_v1_admin_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5243,7 +5364,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[78]
+	mi := &file_admin_v1_admin_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5256,7 +5377,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{78}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -5312,7 +5433,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[79]
+	mi := &file_admin_v1_admin_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5324,7 +5445,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[79]
+	mi := &file_admin_v1_admin_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5337,7 +5458,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{79}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -5372,7 +5493,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_admin_v1_admin_proto_msgTypes[80]
+	mi := &file_admin_v1_admin_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5384,7 +5505,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[80]
+	mi := &file_admin_v1_admin_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5397,7 +5518,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{80}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *Warning) GetLevel() string {
@@ -5432,7 +5553,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_admin_v1_admin_proto_msgTypes[81]
+	mi := &file_admin_v1_admin_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5444,7 +5565,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[81]
+	mi := &file_admin_v1_admin_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5457,7 +5578,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{81}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -5485,7 +5606,7 @@ var File_admin_v1_admin_proto protoreflect.FileDescriptor
 
 const file_admin_v1_admin_proto_rawDesc = "" +
 	"\n" +
-	"\x14admin/v1/admin.proto\x12\x0eskarv.admin.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
+	"\x14admin/v1/admin.proto\x12\x0eskarv.admin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
 	"\rStatusRequest\"\xa9\x03\n" +
 	"\x0eStatusResponse\x12\x1d\n" +
 	"\n" +
@@ -5687,6 +5808,15 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x04lost\x18\x02 \x01(\bR\x04lost\x12\x17\n" +
 	"\adry_run\x18\x03 \x01(\bR\x06dryRun\"/\n" +
 	"\x17RemoveNodeGroupResponse\x12\x14\n" +
+	"\x05notes\x18\x01 \x03(\tR\x05notes\"\xa0\x01\n" +
+	"\x11SwitchoverRequest\x12\x1d\n" +
+	"\n" +
+	"node_group\x18\x01 \x01(\tR\tnodeGroup\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x12\x12\n" +
+	"\x04lost\x18\x03 \x01(\bR\x04lost\x12\x17\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\x12/\n" +
+	"\x05drain\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x05drain\"*\n" +
+	"\x12SwitchoverResponse\x12\x14\n" +
 	"\x05notes\x18\x01 \x03(\tR\x05notes\">\n" +
 	"\x05Share\x12\x1d\n" +
 	"\n" +
@@ -5934,7 +6064,7 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\bSQLError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xe8\x11\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\xbd\x12\n" +
 	"\x05Admin\x12G\n" +
 	"\x06Status\x12\x1d.skarv.admin.v1.StatusRequest\x1a\x1e.skarv.admin.v1.StatusResponse\x12V\n" +
 	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12^\n" +
@@ -5944,6 +6074,8 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\fAddNodeGroup\x12#.skarv.admin.v1.AddNodeGroupRequest\x1a$.skarv.admin.v1.AddNodeGroupResponse\x12V\n" +
 	"\vSetPassword\x12\".skarv.admin.v1.SetPasswordRequest\x1a#.skarv.admin.v1.SetPasswordResponse\x12b\n" +
 	"\x0fRemoveNodeGroup\x12&.skarv.admin.v1.RemoveNodeGroupRequest\x1a'.skarv.admin.v1.RemoveNodeGroupResponse\x12S\n" +
+	"\n" +
+	"Switchover\x12!.skarv.admin.v1.SwitchoverRequest\x1a\".skarv.admin.v1.SwitchoverResponse\x12S\n" +
 	"\n" +
 	"Reorganise\x12!.skarv.admin.v1.ReorganiseRequest\x1a\".skarv.admin.v1.ReorganiseResponse\x12b\n" +
 	"\x0fReorganisations\x12&.skarv.admin.v1.ReorganisationsRequest\x1a'.skarv.admin.v1.ReorganisationsResponse\x12q\n" +
@@ -5980,7 +6112,7 @@ func file_admin_v1_admin_proto_rawDescGZIP() []byte {
 }
 
 var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 86)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 88)
 var file_admin_v1_admin_proto_goTypes = []any{
 	(NodeGroup_Health)(0),                   // 0: skarv.admin.v1.NodeGroup.Health
 	(ChangeReorganisationRequest_Action)(0), // 1: skarv.admin.v1.ChangeReorganisationRequest.Action
@@ -6020,80 +6152,83 @@ var file_admin_v1_admin_proto_goTypes = []any{
 	(*ServerPassword)(nil),                  // 35: skarv.admin.v1.ServerPassword
 	(*RemoveNodeGroupRequest)(nil),          // 36: skarv.admin.v1.RemoveNodeGroupRequest
 	(*RemoveNodeGroupResponse)(nil),         // 37: skarv.admin.v1.RemoveNodeGroupResponse
-	(*Share)(nil),                           // 38: skarv.admin.v1.Share
-	(*ReorganiseRequest)(nil),               // 39: skarv.admin.v1.ReorganiseRequest
-	(*Pin)(nil),                             // 40: skarv.admin.v1.Pin
-	(*ReorganiseResponse)(nil),              // 41: skarv.admin.v1.ReorganiseResponse
-	(*Transfer)(nil),                        // 42: skarv.admin.v1.Transfer
-	(*Reorganisation)(nil),                  // 43: skarv.admin.v1.Reorganisation
-	(*Step)(nil),                            // 44: skarv.admin.v1.Step
-	(*Progress)(nil),                        // 45: skarv.admin.v1.Progress
-	(*Wait)(nil),                            // 46: skarv.admin.v1.Wait
-	(*ReorganisationsRequest)(nil),          // 47: skarv.admin.v1.ReorganisationsRequest
-	(*ReorganisationsResponse)(nil),         // 48: skarv.admin.v1.ReorganisationsResponse
-	(*ChangeReorganisationRequest)(nil),     // 49: skarv.admin.v1.ChangeReorganisationRequest
-	(*ChangeReorganisationResponse)(nil),    // 50: skarv.admin.v1.ChangeReorganisationResponse
-	(*TransactionsRequest)(nil),             // 51: skarv.admin.v1.TransactionsRequest
-	(*TransactionsResponse)(nil),            // 52: skarv.admin.v1.TransactionsResponse
-	(*Transaction)(nil),                     // 53: skarv.admin.v1.Transaction
-	(*PartitionsRequest)(nil),               // 54: skarv.admin.v1.PartitionsRequest
-	(*PartitionsResponse)(nil),              // 55: skarv.admin.v1.PartitionsResponse
-	(*TablesRequest)(nil),                   // 56: skarv.admin.v1.TablesRequest
-	(*TablesResponse)(nil),                  // 57: skarv.admin.v1.TablesResponse
-	(*Table)(nil),                           // 58: skarv.admin.v1.Table
-	(*CheckIndexesRequest)(nil),             // 59: skarv.admin.v1.CheckIndexesRequest
-	(*CheckIndexesResponse)(nil),            // 60: skarv.admin.v1.CheckIndexesResponse
-	(*IndexCheck)(nil),                      // 61: skarv.admin.v1.IndexCheck
-	(*RouteRequest)(nil),                    // 62: skarv.admin.v1.RouteRequest
-	(*RouteResponse)(nil),                   // 63: skarv.admin.v1.RouteResponse
-	(*ListUsersRequest)(nil),                // 64: skarv.admin.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),               // 65: skarv.admin.v1.ListUsersResponse
-	(*User)(nil),                            // 66: skarv.admin.v1.User
-	(*PutUserRequest)(nil),                  // 67: skarv.admin.v1.PutUserRequest
-	(*PutUserResponse)(nil),                 // 68: skarv.admin.v1.PutUserResponse
-	(*RemoveUserRequest)(nil),               // 69: skarv.admin.v1.RemoveUserRequest
-	(*RemoveUserResponse)(nil),              // 70: skarv.admin.v1.RemoveUserResponse
-	(*SessionsRequest)(nil),                 // 71: skarv.admin.v1.SessionsRequest
-	(*SessionsResponse)(nil),                // 72: skarv.admin.v1.SessionsResponse
-	(*Session)(nil),                         // 73: skarv.admin.v1.Session
-	(*KillSessionRequest)(nil),              // 74: skarv.admin.v1.KillSessionRequest
-	(*KillSessionResponse)(nil),             // 75: skarv.admin.v1.KillSessionResponse
-	(*CrossingsRequest)(nil),                // 76: skarv.admin.v1.CrossingsRequest
-	(*CrossingsResponse)(nil),               // 77: skarv.admin.v1.CrossingsResponse
-	(*SessionTraceRequest)(nil),             // 78: skarv.admin.v1.SessionTraceRequest
-	(*SessionTraceResponse)(nil),            // 79: skarv.admin.v1.SessionTraceResponse
-	(*SessionStep)(nil),                     // 80: skarv.admin.v1.SessionStep
-	(*ExecuteDDLRequest)(nil),               // 81: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),              // 82: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),                         // 83: skarv.admin.v1.Warning
-	(*SQLError)(nil),                        // 84: skarv.admin.v1.SQLError
-	nil,                                     // 85: skarv.admin.v1.ImportClusterRequest.KeysEntry
-	nil,                                     // 86: skarv.admin.v1.ImportedAccount.GrantsEntry
-	nil,                                     // 87: skarv.admin.v1.User.GrantsEntry
-	nil,                                     // 88: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil),           // 89: google.protobuf.Timestamp
+	(*SwitchoverRequest)(nil),               // 38: skarv.admin.v1.SwitchoverRequest
+	(*SwitchoverResponse)(nil),              // 39: skarv.admin.v1.SwitchoverResponse
+	(*Share)(nil),                           // 40: skarv.admin.v1.Share
+	(*ReorganiseRequest)(nil),               // 41: skarv.admin.v1.ReorganiseRequest
+	(*Pin)(nil),                             // 42: skarv.admin.v1.Pin
+	(*ReorganiseResponse)(nil),              // 43: skarv.admin.v1.ReorganiseResponse
+	(*Transfer)(nil),                        // 44: skarv.admin.v1.Transfer
+	(*Reorganisation)(nil),                  // 45: skarv.admin.v1.Reorganisation
+	(*Step)(nil),                            // 46: skarv.admin.v1.Step
+	(*Progress)(nil),                        // 47: skarv.admin.v1.Progress
+	(*Wait)(nil),                            // 48: skarv.admin.v1.Wait
+	(*ReorganisationsRequest)(nil),          // 49: skarv.admin.v1.ReorganisationsRequest
+	(*ReorganisationsResponse)(nil),         // 50: skarv.admin.v1.ReorganisationsResponse
+	(*ChangeReorganisationRequest)(nil),     // 51: skarv.admin.v1.ChangeReorganisationRequest
+	(*ChangeReorganisationResponse)(nil),    // 52: skarv.admin.v1.ChangeReorganisationResponse
+	(*TransactionsRequest)(nil),             // 53: skarv.admin.v1.TransactionsRequest
+	(*TransactionsResponse)(nil),            // 54: skarv.admin.v1.TransactionsResponse
+	(*Transaction)(nil),                     // 55: skarv.admin.v1.Transaction
+	(*PartitionsRequest)(nil),               // 56: skarv.admin.v1.PartitionsRequest
+	(*PartitionsResponse)(nil),              // 57: skarv.admin.v1.PartitionsResponse
+	(*TablesRequest)(nil),                   // 58: skarv.admin.v1.TablesRequest
+	(*TablesResponse)(nil),                  // 59: skarv.admin.v1.TablesResponse
+	(*Table)(nil),                           // 60: skarv.admin.v1.Table
+	(*CheckIndexesRequest)(nil),             // 61: skarv.admin.v1.CheckIndexesRequest
+	(*CheckIndexesResponse)(nil),            // 62: skarv.admin.v1.CheckIndexesResponse
+	(*IndexCheck)(nil),                      // 63: skarv.admin.v1.IndexCheck
+	(*RouteRequest)(nil),                    // 64: skarv.admin.v1.RouteRequest
+	(*RouteResponse)(nil),                   // 65: skarv.admin.v1.RouteResponse
+	(*ListUsersRequest)(nil),                // 66: skarv.admin.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),               // 67: skarv.admin.v1.ListUsersResponse
+	(*User)(nil),                            // 68: skarv.admin.v1.User
+	(*PutUserRequest)(nil),                  // 69: skarv.admin.v1.PutUserRequest
+	(*PutUserResponse)(nil),                 // 70: skarv.admin.v1.PutUserResponse
+	(*RemoveUserRequest)(nil),               // 71: skarv.admin.v1.RemoveUserRequest
+	(*RemoveUserResponse)(nil),              // 72: skarv.admin.v1.RemoveUserResponse
+	(*SessionsRequest)(nil),                 // 73: skarv.admin.v1.SessionsRequest
+	(*SessionsResponse)(nil),                // 74: skarv.admin.v1.SessionsResponse
+	(*Session)(nil),                         // 75: skarv.admin.v1.Session
+	(*KillSessionRequest)(nil),              // 76: skarv.admin.v1.KillSessionRequest
+	(*KillSessionResponse)(nil),             // 77: skarv.admin.v1.KillSessionResponse
+	(*CrossingsRequest)(nil),                // 78: skarv.admin.v1.CrossingsRequest
+	(*CrossingsResponse)(nil),               // 79: skarv.admin.v1.CrossingsResponse
+	(*SessionTraceRequest)(nil),             // 80: skarv.admin.v1.SessionTraceRequest
+	(*SessionTraceResponse)(nil),            // 81: skarv.admin.v1.SessionTraceResponse
+	(*SessionStep)(nil),                     // 82: skarv.admin.v1.SessionStep
+	(*ExecuteDDLRequest)(nil),               // 83: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),              // 84: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),                         // 85: skarv.admin.v1.Warning
+	(*SQLError)(nil),                        // 86: skarv.admin.v1.SQLError
+	nil,                                     // 87: skarv.admin.v1.ImportClusterRequest.KeysEntry
+	nil,                                     // 88: skarv.admin.v1.ImportedAccount.GrantsEntry
+	nil,                                     // 89: skarv.admin.v1.User.GrantsEntry
+	nil,                                     // 90: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil),           // 91: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),             // 92: google.protobuf.Duration
 }
 var file_admin_v1_admin_proto_depIdxs = []int32{
 	5,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
 	7,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	9,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	89, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	91, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
 	6,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
 	6,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
 	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	89, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	91, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
 	8,  // 8: skarv.admin.v1.NodeGroup.load:type_name -> skarv.admin.v1.Load
-	89, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	91, // 9: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
 	7,  // 10: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 11: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 12: skarv.admin.v1.ImportClusterRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	85, // 13: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
+	87, // 13: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
 	14, // 14: skarv.admin.v1.ImportClusterResponse.report:type_name -> skarv.admin.v1.ImportReport
 	15, // 15: skarv.admin.v1.ImportReport.tables:type_name -> skarv.admin.v1.ImportedTable
 	16, // 16: skarv.admin.v1.ImportReport.accounts:type_name -> skarv.admin.v1.ImportedAccount
 	17, // 17: skarv.admin.v1.ImportReport.findings:type_name -> skarv.admin.v1.Finding
 	17, // 18: skarv.admin.v1.ImportedTable.findings:type_name -> skarv.admin.v1.Finding
-	86, // 19: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
+	88, // 19: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
 	20, // 20: skarv.admin.v1.LeaveClusterResponse.report:type_name -> skarv.admin.v1.LeaveReport
 	23, // 21: skarv.admin.v1.ChecksumResponse.progress:type_name -> skarv.admin.v1.ChecksumProgress
 	24, // 22: skarv.admin.v1.ChecksumResponse.report:type_name -> skarv.admin.v1.ChecksumReport
@@ -6101,92 +6236,95 @@ var file_admin_v1_admin_proto_depIdxs = []int32{
 	26, // 24: skarv.admin.v1.ChecksumTable.differences:type_name -> skarv.admin.v1.ChecksumDifference
 	7,  // 25: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
 	35, // 26: skarv.admin.v1.SetPasswordResponse.servers:type_name -> skarv.admin.v1.ServerPassword
-	38, // 27: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
-	40, // 28: skarv.admin.v1.ReorganiseRequest.pins:type_name -> skarv.admin.v1.Pin
-	43, // 29: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	89, // 30: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
-	89, // 31: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
-	42, // 32: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
-	44, // 33: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
-	45, // 34: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
-	89, // 35: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
-	89, // 36: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
-	46, // 37: skarv.admin.v1.Progress.waits:type_name -> skarv.admin.v1.Wait
-	89, // 38: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
-	43, // 39: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
-	1,  // 40: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
-	43, // 41: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	53, // 42: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
-	7,  // 43: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	58, // 44: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
-	61, // 45: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
-	66, // 46: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	87, // 47: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
-	2,  // 48: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	88, // 49: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
-	73, // 50: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
-	89, // 51: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
-	80, // 52: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
-	89, // 53: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
-	83, // 54: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	84, // 55: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
-	3,  // 56: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
-	10, // 57: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
-	12, // 58: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
-	18, // 59: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
-	21, // 60: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
-	31, // 61: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
-	33, // 62: skarv.admin.v1.Admin.SetPassword:input_type -> skarv.admin.v1.SetPasswordRequest
-	36, // 63: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
-	39, // 64: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
-	47, // 65: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
-	49, // 66: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
-	29, // 67: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
-	27, // 68: skarv.admin.v1.Admin.AwaitDrained:input_type -> skarv.admin.v1.AwaitDrainedRequest
-	54, // 69: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
-	51, // 70: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
-	56, // 71: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
-	59, // 72: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
-	62, // 73: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
-	64, // 74: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
-	67, // 75: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
-	69, // 76: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
-	71, // 77: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
-	74, // 78: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
-	76, // 79: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
-	78, // 80: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
-	81, // 81: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	4,  // 82: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	11, // 83: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	13, // 84: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
-	19, // 85: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
-	22, // 86: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
-	32, // 87: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	34, // 88: skarv.admin.v1.Admin.SetPassword:output_type -> skarv.admin.v1.SetPasswordResponse
-	37, // 89: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
-	41, // 90: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
-	48, // 91: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
-	50, // 92: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
-	30, // 93: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
-	28, // 94: skarv.admin.v1.Admin.AwaitDrained:output_type -> skarv.admin.v1.AwaitDrainedResponse
-	55, // 95: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	52, // 96: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
-	57, // 97: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	60, // 98: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
-	63, // 99: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	65, // 100: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	68, // 101: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	70, // 102: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	72, // 103: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
-	75, // 104: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
-	77, // 105: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
-	79, // 106: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
-	82, // 107: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	82, // [82:108] is the sub-list for method output_type
-	56, // [56:82] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	92, // 27: skarv.admin.v1.SwitchoverRequest.drain:type_name -> google.protobuf.Duration
+	40, // 28: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
+	42, // 29: skarv.admin.v1.ReorganiseRequest.pins:type_name -> skarv.admin.v1.Pin
+	45, // 30: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	91, // 31: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
+	91, // 32: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
+	44, // 33: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
+	46, // 34: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
+	47, // 35: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
+	91, // 36: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
+	91, // 37: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
+	48, // 38: skarv.admin.v1.Progress.waits:type_name -> skarv.admin.v1.Wait
+	91, // 39: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
+	45, // 40: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
+	1,  // 41: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
+	45, // 42: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	55, // 43: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
+	7,  // 44: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	60, // 45: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
+	63, // 46: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
+	68, // 47: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
+	89, // 48: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	2,  // 49: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
+	90, // 50: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	75, // 51: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
+	91, // 52: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
+	82, // 53: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
+	91, // 54: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
+	85, // 55: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	86, // 56: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	3,  // 57: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
+	10, // 58: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
+	12, // 59: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
+	18, // 60: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
+	21, // 61: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
+	31, // 62: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
+	33, // 63: skarv.admin.v1.Admin.SetPassword:input_type -> skarv.admin.v1.SetPasswordRequest
+	36, // 64: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
+	38, // 65: skarv.admin.v1.Admin.Switchover:input_type -> skarv.admin.v1.SwitchoverRequest
+	41, // 66: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
+	49, // 67: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
+	51, // 68: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
+	29, // 69: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
+	27, // 70: skarv.admin.v1.Admin.AwaitDrained:input_type -> skarv.admin.v1.AwaitDrainedRequest
+	56, // 71: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
+	53, // 72: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
+	58, // 73: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
+	61, // 74: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
+	64, // 75: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
+	66, // 76: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
+	69, // 77: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
+	71, // 78: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
+	73, // 79: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
+	76, // 80: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
+	78, // 81: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
+	80, // 82: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
+	83, // 83: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	4,  // 84: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	11, // 85: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	13, // 86: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
+	19, // 87: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
+	22, // 88: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
+	32, // 89: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	34, // 90: skarv.admin.v1.Admin.SetPassword:output_type -> skarv.admin.v1.SetPasswordResponse
+	37, // 91: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
+	39, // 92: skarv.admin.v1.Admin.Switchover:output_type -> skarv.admin.v1.SwitchoverResponse
+	43, // 93: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
+	50, // 94: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
+	52, // 95: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
+	30, // 96: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
+	28, // 97: skarv.admin.v1.Admin.AwaitDrained:output_type -> skarv.admin.v1.AwaitDrainedResponse
+	57, // 98: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	54, // 99: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	59, // 100: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	62, // 101: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
+	65, // 102: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	67, // 103: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	70, // 104: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	72, // 105: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	74, // 106: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
+	77, // 107: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
+	79, // 108: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
+	81, // 109: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
+	84, // 110: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	84, // [84:111] is the sub-list for method output_type
+	57, // [57:84] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_admin_v1_admin_proto_init() }
@@ -6200,7 +6338,7 @@ func file_admin_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   86,
+			NumMessages:   88,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -30,6 +30,7 @@ const (
 	Admin_AddNodeGroup_FullMethodName         = "/skarv.admin.v1.Admin/AddNodeGroup"
 	Admin_SetPassword_FullMethodName          = "/skarv.admin.v1.Admin/SetPassword"
 	Admin_RemoveNodeGroup_FullMethodName      = "/skarv.admin.v1.Admin/RemoveNodeGroup"
+	Admin_Switchover_FullMethodName           = "/skarv.admin.v1.Admin/Switchover"
 	Admin_Reorganise_FullMethodName           = "/skarv.admin.v1.Admin/Reorganise"
 	Admin_Reorganisations_FullMethodName      = "/skarv.admin.v1.Admin/Reorganisations"
 	Admin_ChangeReorganisation_FullMethodName = "/skarv.admin.v1.Admin/ChangeReorganisation"
@@ -73,6 +74,8 @@ type AdminClient interface {
 	SetPassword(ctx context.Context, in *SetPasswordRequest, opts ...grpc.CallOption) (*SetPasswordResponse, error)
 	// RemoveNodeGroup takes a node group out that owns nothing any more.
 	RemoveNodeGroup(ctx context.Context, in *RemoveNodeGroupRequest, opts ...grpc.CallOption) (*RemoveNodeGroupResponse, error)
+	// Switchover makes another server a node group's primary.
+	Switchover(ctx context.Context, in *SwitchoverRequest, opts ...grpc.CallOption) (*SwitchoverResponse, error)
 	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
 	// reorganisation runs, it returns that one.
 	Reorganise(ctx context.Context, in *ReorganiseRequest, opts ...grpc.CallOption) (*ReorganiseResponse, error)
@@ -222,6 +225,16 @@ func (c *adminClient) RemoveNodeGroup(ctx context.Context, in *RemoveNodeGroupRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RemoveNodeGroupResponse)
 	err := c.cc.Invoke(ctx, Admin_RemoveNodeGroup_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) Switchover(ctx context.Context, in *SwitchoverRequest, opts ...grpc.CallOption) (*SwitchoverResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SwitchoverResponse)
+	err := c.cc.Invoke(ctx, Admin_Switchover_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -431,6 +444,8 @@ type AdminServer interface {
 	SetPassword(context.Context, *SetPasswordRequest) (*SetPasswordResponse, error)
 	// RemoveNodeGroup takes a node group out that owns nothing any more.
 	RemoveNodeGroup(context.Context, *RemoveNodeGroupRequest) (*RemoveNodeGroupResponse, error)
+	// Switchover makes another server a node group's primary.
+	Switchover(context.Context, *SwitchoverRequest) (*SwitchoverResponse, error)
 	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
 	// reorganisation runs, it returns that one.
 	Reorganise(context.Context, *ReorganiseRequest) (*ReorganiseResponse, error)
@@ -502,6 +517,9 @@ func (UnimplementedAdminServer) SetPassword(context.Context, *SetPasswordRequest
 }
 func (UnimplementedAdminServer) RemoveNodeGroup(context.Context, *RemoveNodeGroupRequest) (*RemoveNodeGroupResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RemoveNodeGroup not implemented")
+}
+func (UnimplementedAdminServer) Switchover(context.Context, *SwitchoverRequest) (*SwitchoverResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Switchover not implemented")
 }
 func (UnimplementedAdminServer) Reorganise(context.Context, *ReorganiseRequest) (*ReorganiseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Reorganise not implemented")
@@ -697,6 +715,24 @@ func _Admin_RemoveNodeGroup_Handler(srv interface{}, ctx context.Context, dec fu
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServer).RemoveNodeGroup(ctx, req.(*RemoveNodeGroupRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_Switchover_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SwitchoverRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).Switchover(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_Switchover_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).Switchover(ctx, req.(*SwitchoverRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1051,6 +1087,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RemoveNodeGroup",
 			Handler:    _Admin_RemoveNodeGroup_Handler,
+		},
+		{
+			MethodName: "Switchover",
+			Handler:    _Admin_Switchover_Handler,
 		},
 		{
 			MethodName: "Reorganise",

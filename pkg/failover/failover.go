@@ -1,0 +1,334 @@
+// Package failover changes the roles of the servers of a node group: what a server says of its replication, waiting until a replica has
+// everything its primary has, and making the one the other. It knows servers and nothing of clusters: that nobody else uses them meanwhile,
+// and what the catalog says, is its caller's business.
+package failover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"skarv/pkg/binlog"
+	"skarv/pkg/catalog"
+	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pause"
+	"skarv/pkg/sqlerr"
+	"skarv/pkg/sqltypes"
+)
+
+// Server is a connection to one server, with all privileges. It belongs to one goroutine, which closes it.
+type Server struct {
+	*mysqlconn.Conn
+	Addr   string
+	Flavor catalog.Flavor
+	stop   func() bool
+}
+
+// Dial connects to a server. The connection ends with ctx.
+func Dial(ctx context.Context, login mysqlconn.Config, addr string, flavor catalog.Flavor) (*Server, error) {
+	c, err := mysqlconn.Dial(ctx, login)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", addr, err)
+	}
+	s := &Server{Conn: c, Addr: addr, Flavor: flavor, stop: context.AfterFunc(ctx, c.Interrupt)}
+	if err := s.run("SET SESSION sql_mode = ''"); err != nil { // by which literal writes
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Until has the connection end with ctx, too, unless release is called before.
+func (s *Server) Until(ctx context.Context) (release func() bool) {
+	return context.AfterFunc(ctx, s.Interrupt)
+}
+
+// Close ends the connection, and with it what Freeze has locked.
+func (s *Server) Close() {
+	s.stop()
+	_ = s.Conn.Close()
+}
+
+// run runs statements to the first error, which it returns with the server's address.
+func (s *Server) run(statements ...string) error {
+	for _, sql := range statements {
+		if _, err := s.Exec(sql); err != nil {
+			return fmt.Errorf("server %s: %w", s.Addr, err)
+		}
+	}
+	return nil
+}
+
+// value is the only value of the only row of a query.
+func (s *Server) value(sql string) (string, error) {
+	_, rows, err := s.QueryAll(sql, 1)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("server %s: %w", s.Addr, err)
+	case len(rows) == 0:
+		return "", nil
+	}
+	return string(rows[0][0]), nil
+}
+
+// ID is how servers of its flavor tell each other apart: server_uuid, on MariaDB server_id.
+func (s *Server) ID() (string, error) {
+	if s.Flavor == catalog.MariaDB {
+		return s.value("SELECT @@global.server_id")
+	}
+	return s.value("SELECT @@global.server_uuid")
+}
+
+// Replication is what a server says of the changes it gets from another one.
+type Replication struct {
+	// Source is the address it gets them from, and SourceID the ID of that server, "" or "0" if it has never been connected.
+	Source, SourceID string
+	// Receives and Applies: its two threads run; the first one is connected.
+	Receives, Applies bool
+	// Received is the position it has received, or on MySQL what it has received since it was started.
+	Received string
+	// Filters are set: it leaves out databases or tables.
+	Filters bool
+	// GTID: it asks its source for what is missing by global transaction ids.
+	GTID bool
+	// Error is why a thread has stopped, "" if none has.
+	Error string
+}
+
+// Replication returns nil for a server that is no replica. One that gets changes from several servers is an error.
+func (s *Server) Replication() (*Replication, error) {
+	sql := "SHOW REPLICA STATUS"
+	if s.Flavor == catalog.MariaDB {
+		sql = "SHOW SLAVE STATUS"
+	}
+	cols, rows, err := s.QueryAll(sql, 2)
+	switch {
+	case err != nil && len(rows) > 1, err == nil && len(rows) > 1:
+		return nil, fmt.Errorf("server %s has several sources of replication", s.Addr)
+	case err != nil:
+		return nil, fmt.Errorf("server %s: %w", s.Addr, err)
+	case len(rows) == 0:
+		return nil, nil
+	}
+	return replication(cols, rows[0]), nil
+}
+
+// replication reads a row of SHOW REPLICA STATUS, whose columns have two sets of names.
+func replication(cols []sqltypes.Column, row [][]byte) *Replication {
+	of := map[string]string{}
+	for i := range cols {
+		name := strings.NewReplacer("Master_", "Source_", "Slave_", "Replica_").Replace(cols[i].Name)
+		of[name] = string(row[i])
+	}
+	r := &Replication{
+		Source: net.JoinHostPort(of["Source_Host"], of["Source_Port"]), SourceID: of["Source_UUID"],
+		Receives: of["Replica_IO_Running"] == "Yes", Applies: of["Replica_SQL_Running"] != "No",
+		Received: of["Retrieved_Gtid_Set"],
+		GTID:     of["Auto_Position"] == "1",
+		Error:    strings.TrimSpace(of["Last_IO_Error"] + " " + of["Last_SQL_Error"]),
+	}
+	if using, mariadb := of["Using_Gtid"]; mariadb {
+		r.SourceID, r.Received, r.GTID = of["Source_Server_Id"], of["Gtid_IO_Pos"], using != "No"
+	}
+	for name, value := range of {
+		if strings.HasPrefix(name, "Replicate_") && name != "Replicate_Ignore_Server_Ids" && value != "" {
+			r.Filters = true
+		}
+	}
+	return r
+}
+
+// Freeze locks a server for all writing and all commits, of prepared transactions too, until the connection is closed. What runs has patience
+// for its end. A lock whose holder says nothing any more goes after keep.
+func (s *Server) Freeze(patience, keep time.Duration) error {
+	return s.run(
+		fmt.Sprintf("SET SESSION wait_timeout = %d", int(keep.Seconds())),
+		fmt.Sprintf("SET SESSION lock_wait_timeout = %d", max(1, int(patience.Seconds()))),
+		"FLUSH TABLES WITH READ LOCK",
+	)
+}
+
+// ErrBehind: a replica has not come to where it was to be in time.
+var ErrBehind = errors.New("has not applied what its primary has")
+
+// Position is where the server's binary log ends.
+func (s *Server) Position() (binlog.Position, error) {
+	p, err := binlog.Current(s.Conn, s.Flavor)
+	if err != nil {
+		err = fmt.Errorf("server %s: %w", s.Addr, err)
+	}
+	return p, err
+}
+
+// Has is what the server has of all transactions: its own, what it has applied of others', and what it has received of them.
+func (s *Server) Has() (binlog.Position, error) {
+	applied, received, err := s.replicated()
+	if err != nil {
+		return binlog.Position{}, err
+	}
+	own, err := s.Position()
+	return own.Union(applied).Union(received), err
+}
+
+// replicated is what the server has applied and received of other servers' transactions; on MySQL its own are among the first.
+func (s *Server) replicated() (applied, received binlog.Position, err error) {
+	text, err := s.value(map[catalog.Flavor]string{catalog.MariaDB: "SELECT @@global.gtid_slave_pos", catalog.MySQL: "SELECT @@global.gtid_executed"}[s.Flavor])
+	if err == nil {
+		applied, err = binlog.ParsePosition(s.Flavor, text)
+	}
+	if err != nil {
+		return applied, received, err
+	}
+	r, err := s.Replication()
+	if err != nil || r == nil {
+		received, _ = binlog.ParsePosition(s.Flavor, "")
+		return applied, received, err
+	}
+	if received, err = binlog.ParsePosition(s.Flavor, r.Received); err != nil {
+		err = fmt.Errorf("server %s: %w", s.Addr, err)
+	}
+	return applied, received, err
+}
+
+// Reach waits until the server has everything up to a position of another one, for as long as patience; then it returns ErrBehind.
+func (s *Server) Reach(goal binlog.Position, patience time.Duration) error {
+	wait := "WAIT_FOR_EXECUTED_GTID_SET"
+	if s.Flavor == catalog.MariaDB {
+		wait = "MASTER_GTID_WAIT"
+	}
+	seconds := strconv.FormatFloat(max(patience.Seconds(), 0.1), 'f', 1, 64)
+	got, err := s.value("SELECT " + wait + "(" + literal(goal.String()) + ", " + seconds + ")")
+	if err == nil && got != "0" {
+		err = fmt.Errorf("server %s %w", s.Addr, ErrBehind)
+	}
+	return err
+}
+
+// applied is how often Apply looks.
+const applied = 20 * time.Millisecond
+
+// Apply stops receiving from a source that is gone, and waits until all that was received is applied.
+func (s *Server) Apply(ctx context.Context) error {
+	stop := "STOP REPLICA IO_THREAD"
+	if s.Flavor == catalog.MariaDB {
+		stop = "STOP SLAVE IO_THREAD"
+	}
+	if err := s.run(stop); err != nil {
+		return err
+	}
+	for {
+		r, err := s.Replication()
+		switch {
+		case err != nil:
+			return err
+		case r == nil:
+			return fmt.Errorf("server %s is no replica", s.Addr)
+		}
+		// A transaction of which the source has sent a part is in no position.
+		done, received, err := s.replicated()
+		switch {
+		case err != nil:
+			return err
+		case done.Covers(received):
+			return nil
+		case !r.Applies:
+			return fmt.Errorf("server %s does not apply what it has received: %s", s.Addr, r.Error)
+		}
+		if err := pause.For(ctx, applied); err != nil {
+			return fmt.Errorf("server %s %w", s.Addr, ErrBehind)
+		}
+	}
+}
+
+// EndOthers ends the other connections of the account that the server is connected to with, but those of its replicas.
+func (s *Server) EndOthers() error {
+	rows, err := mysqlconn.Processes(s.Conn, "id", "user = LEFT(USER(), CHAR_LENGTH(USER()) - CHAR_LENGTH(SUBSTRING_INDEX(USER(), '@', -1)) - 1) AND id <> CONNECTION_ID() AND command NOT LIKE 'Binlog Dump%'", 1<<16)
+	if err != nil {
+		return fmt.Errorf("server %s: %w", s.Addr, err)
+	}
+	for _, r := range rows {
+		if _, err := s.Exec("KILL " + string(r[0])); err != nil && !sqlerr.HasCode(err, sqlerr.UnknownThread) {
+			return fmt.Errorf("server %s: %w", s.Addr, err)
+		}
+	}
+	return nil
+}
+
+// Thaw ends what Freeze has begun.
+func (s *Server) Thaw() error { return s.run("UNLOCK TABLES") }
+
+// Replicate lets a replica go on, or stop, getting changes.
+func (s *Server) Replicate(on bool) error {
+	verb, what := "STOP ", "REPLICA"
+	if on {
+		verb = "START "
+	}
+	if s.Flavor == catalog.MariaDB {
+		what = "SLAVE"
+	}
+	return s.run(verb + what)
+}
+
+// Leave makes a replica that has stopped forget its source.
+func (s *Server) Leave() error {
+	if s.Flavor == catalog.MariaDB {
+		return s.run("RESET SLAVE ALL")
+	}
+	return s.run("RESET REPLICA ALL")
+}
+
+// ReadOnly says whether anybody may write to the server; on MySQL that binds administrators, too.
+func (s *Server) ReadOnly(on bool) error {
+	switch {
+	case s.Flavor == catalog.MariaDB && on:
+		return s.run("SET GLOBAL read_only = ON")
+	case s.Flavor == catalog.MariaDB:
+		return s.run("SET GLOBAL read_only = OFF")
+	case on:
+		return s.run("SET GLOBAL super_read_only = ON")
+	}
+	return s.run("SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF")
+}
+
+// Follow makes the server a replica of primary, from a position that it has reached; the zero Position: from where its own replication has
+// come to. It logs in there as primary says.
+func (s *Server) Follow(primary catalog.Node, from binlog.Position) error {
+	host, port, err := net.SplitHostPort(primary.Addr)
+	if err != nil {
+		return fmt.Errorf("server %s cannot follow %s, which has no address that other machines can use", s.Addr, primary.Addr)
+	}
+	kind := "SOURCE"
+	if s.Flavor == catalog.MariaDB {
+		kind = "MASTER"
+	}
+	to := kind + "_HOST = " + literal(host) + ", " + kind + "_PORT = " + port + ", " + kind + "_USER = " + literal(primary.User) +
+		", " + kind + "_PASSWORD = " + literal(primary.Password) + ", " + kind + "_CONNECT_RETRY = 2"
+	if primary.TLS != "" {
+		to += ", " + kind + "_SSL = 1"
+	}
+	if s.Flavor == catalog.MySQL {
+		return s.run("STOP REPLICA", "CHANGE REPLICATION SOURCE TO "+to+", SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1", "START REPLICA")
+	}
+	statements := []string{"STOP SLAVE"}
+	if !from.Empty() {
+		statements = append(statements, "SET GLOBAL gtid_slave_pos = "+literal(from.String()))
+	}
+	return s.run(append(statements, "CHANGE MASTER TO "+to+", MASTER_USE_GTID = slave_pos", "START SLAVE")...)
+}
+
+// Forget makes a server that holds nothing yet forget what it has logged: a primary that it is to follow has not got it.
+func (s *Server) Forget() error {
+	if s.Flavor == catalog.MariaDB {
+		return s.run("RESET MASTER")
+	}
+	return s.run("RESET BINARY LOGS AND GTIDS")
+}
+
+// literal is a text as a string of SQL, as sessions of Dial read it.
+func literal(text string) string {
+	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(text) + "'"
+}
