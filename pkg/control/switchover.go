@@ -166,6 +166,9 @@ func (s *switchover) examine(long context.Context) error {
 		return err
 	}
 	defer s.fresh.Until(ctx)()
+	if err := s.fresh.MaySwitch(); err != nil {
+		return err
+	}
 	of := *s.group
 	of.Primary = s.target
 	if err := fence.Known(s.fresh.Conn, &of); err != nil {
@@ -192,6 +195,9 @@ func (s *switchover) examine(long context.Context) error {
 		return err
 	}
 	defer s.old.Until(ctx)()
+	if err := s.old.MaySwitch(); err != nil {
+		return err
+	}
 	if err := fence.Known(s.old.Conn, s.group); err != nil {
 		return fmt.Errorf("%s: %w", s.group.Primary.Addr, err)
 	}

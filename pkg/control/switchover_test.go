@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/schema"
 	"skarv/pkg/topology"
@@ -22,11 +24,15 @@ func newReplicated(t *testing.T) *fixture {
 	primary, replica := servers[0], servers[1]
 	unlink := func() {
 		for _, s := range servers[:2] {
+			c, err := s.DB.Conn(context.Background())
+			require.NoError(t, err)
 			for _, q := range nodes.Pick(
-				[]string{"STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = OFF", "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"},
+				[]string{"SET ROLE " + fence.FailoverRole, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = OFF", "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"},
 				[]string{"STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF", "RESET BINARY LOGS AND GTIDS"}) {
-				s.Exec(t, q)
+				_, err := c.ExecContext(context.Background(), q)
+				require.NoError(t, err, q)
 			}
+			require.NoError(t, c.Close())
 		}
 	}
 	unlink()
@@ -44,7 +50,6 @@ func newReplicated(t *testing.T) *fixture {
 			host, port, n.User, n.Password), "START REPLICA"}) {
 		replica.Exec(t, q)
 	}
-	replica.Exec(t, "SET GLOBAL read_only = ON")
 	f := &fixture{t: t, store: openStore(t, etcdtest.Start(t)), groups: 1}
 	_, err = InitCluster(f.ctx(), f.store, schema.Dialer{}, InitRequest{Groups: []GroupSpec{{Name: "a", Primary: n, Replicas: []catalog.Node{replica.TCP()}}}})
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
 	"skarv/pkg/sqltypes"
 )
 
@@ -83,7 +84,7 @@ func (n *Node) start(ctx context.Context) (err error) {
 
 // writeInitFile makes the account on the first start, before the server lets anybody in. Not in the binary log:
 // every server has its own account, and a log that begins empty can be followed from its beginning. On MariaDB it is to be bound by read_only, as on
-// MySQL by super_read_only.
+// MySQL by super_read_only, but to set it.
 func (n *Node) writeInitFile() error {
 	user, password := n.Account()
 	account := quote(user) + "@'%'"
@@ -92,7 +93,7 @@ func (n *Node) writeInitFile() error {
 		"ALTER USER " + account + " IDENTIFIED BY " + quote(password) + ";\n" +
 		"GRANT ALL PRIVILEGES ON *.* TO " + account + " WITH GRANT OPTION;\n"
 	if n.cfg.Binary.Flavor == catalog.MariaDB {
-		text += "REVOKE READ ONLY ADMIN ON *.* FROM " + account + ";\n"
+		text += "REVOKE READ ONLY ADMIN ON *.* FROM " + account + ";\n" + strings.Join(fence.GrantFailover(account), ";\n") + ";\n"
 	}
 	return writeFile(n.dir.initFile(), []byte(text))
 }

@@ -14,6 +14,7 @@ import (
 
 	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/sqlerr"
@@ -35,11 +36,29 @@ func Dial(ctx context.Context, login mysqlconn.Config, addr string, flavor catal
 		return nil, fmt.Errorf("connect to %s: %w", addr, err)
 	}
 	s := &Server{Conn: c, Addr: addr, Flavor: flavor, stop: context.AfterFunc(ctx, c.Interrupt)}
-	if err := s.run("SET SESSION sql_mode = ''"); err != nil { // by which literal writes
+	err = s.run("SET SESSION sql_mode = ''") // by which literal writes
+	if err == nil && flavor == catalog.MariaDB {
+		if _, e := c.Exec("SET ROLE " + fence.FailoverRole); !c.Usable() { // who has not the role may need none: see MaySwitch
+			err = e
+		}
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// MaySwitch returns an error that says what is to be done unless the account may change whether the server is read-only.
+func (s *Server) MaySwitch() error {
+	_, err := s.Exec("SET GLOBAL read_only = @@global.read_only")
+	if sqlerr.HasCode(err, sqlerr.SpecificAccessDenied) {
+		if s.Flavor == catalog.MySQL {
+			return fmt.Errorf("server %s: Skarv's account may not set read_only: GRANT SYSTEM_VARIABLES_ADMIN ON *.* TO it", s.Addr)
+		}
+		return fmt.Errorf("server %s: Skarv's account may not set read_only: %s", s.Addr, strings.Join(fence.GrantFailover("it"), "; "))
+	}
+	return err
 }
 
 // Until has the connection end with ctx, too, unless release is called before.

@@ -39,6 +39,15 @@ type Slot struct {
 	Secret []byte
 }
 
+// FailoverRole is the role on servers of MariaDB by which Skarv's own account may say whether a server is read-only. It has that privilege only where it takes the
+// role: otherwise read_only binds it.
+const FailoverRole = "skarv_failover"
+
+// GrantFailover are the statements that give an account, as SQL, the role.
+func GrantFailover(account string) []string {
+	return []string{"CREATE ROLE IF NOT EXISTS " + FailoverRole + " WITH ADMIN " + account, "GRANT READ ONLY ADMIN ON *.* TO " + FailoverRole}
+}
+
 // User is the name of a slot's account.
 func User(n int) string { return "skarv_w" + strconv.Itoa(n) }
 

@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/account"
 	"skarv/pkg/catalog"
+	"skarv/pkg/fence"
 	"skarv/pkg/schema"
 	"skarv/pkg/wire"
 )
@@ -58,7 +59,7 @@ func (i *importer) readAccounts(ctx context.Context) error {
 		return nil
 	}, "SELECT user, host, plugin, COALESCE(authentication_string, ''), "+locked+", password_expired = 'Y', ssl_type <> '', "+role+
 		" FROM mysql.user WHERE user NOT LIKE 'mysql.%' AND user <> '' AND (host <> '' OR "+role+")"+
-		" AND user NOT LIKE 'skarv\\_w%' AND user NOT IN ('mariadb.sys', 'PUBLIC') ORDER BY user, host")
+		" AND user NOT LIKE 'skarv\\_w%' AND user NOT IN ('mariadb.sys', 'PUBLIC', '"+fence.FailoverRole+"') ORDER BY user, host")
 	if err != nil {
 		return err
 	}
