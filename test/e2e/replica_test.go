@@ -107,6 +107,7 @@ func TestChecksumOfReplica(t *testing.T) {
 		}
 		return found, rows
 	}
+	awaitReplica(t, primary, replica) // the mark by which it is known
 	found, rows := checksum(0)
 	require.Empty(t, found)
 	require.Equal(t, 100, rows)
