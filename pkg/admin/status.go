@@ -146,7 +146,7 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 				g.Label(), g.Primary.Addr, h.Locked.UTC().Format(time.RFC3339))
 		}
 		if ok && !h.ReadOnly.IsZero() {
-			problem("the server of node group %s at %s is read-only since %s: writes there may fail with error 1290, or be lost if another server has taken its place; "+
+			problem("the server of node group %s at %s is read-only since %s: writes there fail with error 1290; "+
 				"if it is the primary, SET GLOBAL read_only = OFF there", g.Label(), g.Primary.Addr, h.ReadOnly.UTC().Format(time.RFC3339))
 		}
 		if ok && h.Clock.Abs() >= farOff {
