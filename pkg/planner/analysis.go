@@ -22,8 +22,8 @@ type analysis struct {
 	// system: a table of information_schema or its like is read; virtual: one of the skarv database.
 	system, virtual bool
 	// whole, not nil, says why the statement can only run as a whole, on one node group.
-	whole *sqlerr.Error
-	depth int
+	whole        *sqlerr.Error
+	depth, parts int
 	// refs are the tables and views the statement itself names, as often as it does; those that views name are left out.
 	refs   []*catalog.Table
 	inView int
@@ -89,8 +89,12 @@ const (
 	leftOuter // the right side is joined with NULLs where there is no match
 )
 
-// maxDepth bounds the nesting of queries (views in views included).
-const maxDepth = 64
+// maxDepth bounds the nesting of queries (views in views included), maxBehind the queries that set operations without parentheses put one behind the
+// other: each is as deep in the tree as there are others behind it.
+const (
+	maxDepth  = 64
+	maxBehind = 1000
+)
 
 // analyze resolves a query and everything below it and finds the facts usable for every table.
 func (b *build) analyze(stmt sqlparser.TableStatement) (*query, error) {
@@ -136,7 +140,7 @@ func (a *analysis) queryOf(stmt sqlparser.TableStatement, parent *block, db stri
 		a.with(s.With, parent)
 		q := &query{limit: s.Limit, sum: !s.Distinct && len(s.OrderBy) == 0 && s.Into == nil && s.Lock == sqlparser.NoLock}
 		for _, side := range []sqlparser.TableStatement{s.Left, s.Right} {
-			p, err := a.query(side, parent, db)
+			p, err := a.part(s, side, parent, db)
 			if err != nil {
 				return nil, err
 			}
@@ -151,6 +155,19 @@ func (a *analysis) queryOf(stmt sqlparser.TableStatement, parent *block, db stri
 		return a.values(s, parent, db)
 	}
 	return nil, sqlerr.Unsupported("this form of query", "write it as SELECT")
+}
+
+// part is query of a side of a set operation, which is no deeper than that where it is what stands before its last word.
+func (a *analysis) part(s *sqlparser.Union, side sqlparser.TableStatement, parent *block, db string) (*query, error) {
+	if _, more := side.(*sqlparser.Union); !more || side != s.Left {
+		return a.query(side, parent, db)
+	}
+	if a.parts++; a.parts > maxBehind {
+		return nil, sqlerr.Unsupported("set operations of so many queries", "run them in parts")
+	}
+	a.depth--
+	defer func() { a.depth, a.parts = a.depth+1, a.parts-1 }()
+	return a.query(side, parent, db)
 }
 
 // values is the scopes of VALUES: those of the subqueries among its values.
