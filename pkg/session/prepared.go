@@ -353,7 +353,7 @@ func textOnlyOnMySQL(st *sqlparse.Statement) bool {
 				return true
 			}
 		}
-		for tok := tokens.Next(); tok.Kind != sqlparse.EOF && !st.Is(tok, "TABLE"); tok = tokens.Next() {
+		for tok := tokens.Next(); tok.Kind != sqlparse.EOF && !st.Is(tok, "TABLE") && !st.Is(tok, "EVENT"); tok = tokens.Next() {
 			if st.Is(tok, "VIEW") {
 				return st.Kind() == sqlparse.Alter
 			}
@@ -374,16 +374,16 @@ func textOnlyOnMySQL(st *sqlparse.Statement) bool {
 	return false
 }
 
-// definesProgram reports whether a CREATE, ALTER or DROP is of a stored program.
+// definesProgram reports whether a CREATE, ALTER or DROP is of a stored program that is no event.
 func definesProgram(st *sqlparse.Statement) bool {
 	const longest = 16 // words before the one that says so, a DEFINER among them
 	tokens := st.Tokens()
 	for range longest {
 		tok := tokens.Next()
 		switch {
-		case st.Is(tok, "FUNCTION"), st.Is(tok, "PROCEDURE"), st.Is(tok, "TRIGGER"), st.Is(tok, "EVENT"):
+		case st.Is(tok, "FUNCTION"), st.Is(tok, "PROCEDURE"), st.Is(tok, "TRIGGER"):
 			return true
-		case st.Is(tok, "TABLE"), st.Is(tok, "VIEW"), st.Is(tok, "INDEX"), st.Is(tok, "DATABASE"), st.Is(tok, "SCHEMA"), tok.Kind == sqlparse.EOF:
+		case st.Is(tok, "EVENT"), st.Is(tok, "TABLE"), st.Is(tok, "VIEW"), st.Is(tok, "INDEX"), st.Is(tok, "DATABASE"), st.Is(tok, "SCHEMA"), tok.Kind == sqlparse.EOF:
 			return false
 		}
 	}

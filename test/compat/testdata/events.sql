@@ -78,3 +78,13 @@ DROP EVENT e4;
 -- skip-prepared
 DROP EVENT pastkept;
 SELECT COUNT(*) FROM information_schema.events WHERE event_schema = 'compat';
+-- Events can be prepared.
+PREPARE ev FROM 'CREATE EVENT ev_p ON SCHEDULE EVERY 1 DAY DISABLE DO SELECT 1';
+EXECUTE ev;
+PREPARE ev FROM 'ALTER EVENT ev_p COMMENT ''c'' DO DROP VIEW IF EXISTS nothing';
+EXECUTE ev;
+SELECT event_name, event_comment, event_definition FROM information_schema.events WHERE event_schema = 'compat' AND event_name = 'ev_p';
+PREPARE ev FROM 'DROP EVENT ev_p';
+EXECUTE ev;
+EXECUTE ev;
+DEALLOCATE PREPARE ev;
