@@ -109,7 +109,7 @@ its tables, where a server may keep them in a table of the view's name.`,
 		{"event scheduler", `The cluster's is on from the start; that of the one server is off, and it warns of that.`,
 			func(s *differ.Step, d *differ.Difference) bool {
 				const off = "Warning 1105 Event scheduler is switched off, use SET GLOBAL event_scheduler=ON to enable it."
-				return strings.Contains(s.SQL, "CREATE EVENT") && (d.What == "warning count" || d.What == "warnings" &&
+				return (strings.Contains(s.SQL, "CREATE EVENT") || strings.HasPrefix(s.SQL, "EXECUTE ")) && (d.What == "warning count" || d.What == "warnings" &&
 					strings.Join(slices.DeleteFunc(lines(d.Want), func(l string) bool { return l == off }), "\n") == d.Got)
 			}},
 		{"where in a program", `MariaDB notes where in which program an error came up.`,

@@ -104,12 +104,15 @@ INSERT INTO measured VALUES (31, 'p', 0.7, 1);
 INSERT INTO measured VALUES (32, 'p', 0.699999988079071, 2);
 DROP TABLE measured, dag_run;
 CREATE TABLE never (id INT PRIMARY KEY, name CHAR(5), at TIMESTAMP NOT NULL DEFAULT '2020-02-02 02:02:02', UNIQUE (name, at));
+-- Where NULL is the time that it is, the time decides what is met.
+SET timestamp = 1720000000;
 INSERT INTO never VALUES (1, 'a', NULL);
 INSERT INTO never VALUES (1, NULL, '2024-01-01 00:00:00'), (2, 'a', NULL);
 INSERT IGNORE INTO never VALUES (1, NULL, '2024-01-01 00:00:00'), (2, 'a', NULL);
 SET explicit_defaults_for_timestamp = 0;
 INSERT INTO never VALUES (3, 'b', NULL);
 SELECT id, at > '2024-02-02' FROM never ORDER BY id;
+SET timestamp = DEFAULT;
 SET explicit_defaults_for_timestamp = 1;
 DROP TABLE never;
 -- refused: no other column places entries
