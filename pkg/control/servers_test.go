@@ -36,11 +36,17 @@ func newFixture(t *testing.T, n int) *fixture {
 	for _, s := range servers {
 		s.Clear(t)
 	}
-	f := &fixture{t: t, store: openStore(t, etcdtest.Start(t)), groups: n}
 	var req InitRequest
 	for _, s := range servers[:n] {
 		req.Groups = append(req.Groups, GroupSpec{Primary: s.Node()})
 	}
+	return newCluster(t, req)
+}
+
+// newCluster is a cluster that is begun as req says.
+func newCluster(t *testing.T, req InitRequest) *fixture {
+	t.Helper()
+	f := &fixture{t: t, store: openStore(t, etcdtest.Start(t)), groups: len(req.Groups)}
 	_, err := InitCluster(f.ctx(), f.store, schema.Dialer{}, req)
 	require.NoError(t, err)
 	f.follower = topology.NewFollower(f.store, nil, nil)

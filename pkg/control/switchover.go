@@ -590,6 +590,10 @@ func (s *switchover) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if group == nil { // it was removed since
+			s.job.State = done
+			return s.leader.save(ctx, s.job)
+		}
 		s.group = group
 	}
 	s.target = s.group.Primary

@@ -12,9 +12,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/fence"
 	"skarv/pkg/mysqlconn"
-	"skarv/pkg/schema"
-	"skarv/pkg/topology"
-	"skarv/pkg/topology/etcdtest"
 	"skarv/test/nodes"
 )
 
@@ -50,16 +47,7 @@ func newReplicated(t *testing.T) *fixture {
 			host, port, n.User, n.Password), "START REPLICA"}) {
 		replica.Exec(t, q)
 	}
-	f := &fixture{t: t, store: openStore(t, etcdtest.Start(t)), groups: 1}
-	_, err = InitCluster(f.ctx(), f.store, schema.Dialer{}, InitRequest{Groups: []GroupSpec{{Name: "a", Primary: n, Replicas: []catalog.Node{replica.TCP()}}}})
-	require.NoError(t, err)
-	f.follower = topology.NewFollower(f.store, nil, nil)
-	f.background(f.follower.Run)
-	_, err = f.follower.Wait(f.ctx(), 0)
-	require.NoError(t, err)
-	f.client = &Client{Store: f.store, Follower: f.follower}
-	f.session = DDLRequest{Session: schema.Session{DB: "d", SQLMode: "STRICT_TRANS_TABLES"}, User: "tester"}
-	return f
+	return newCluster(t, InitRequest{Groups: []GroupSpec{{Name: "a", Primary: n, Replicas: []catalog.Node{replica.TCP()}}}})
 }
 
 // role is what a server of newReplicated is.
