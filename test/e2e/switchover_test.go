@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -257,6 +260,14 @@ func TestSwitchoverBesidePausedProcess(t *testing.T) {
 	other := one(t, d.admin(t, 1, "d"))
 	exec1(t, other, "BEGIN", "UPDATE a SET v = 100")
 	require.NoError(t, paused.Process.Signal(syscall.SIGSTOP))
+	eventually(t, time.Minute, "the process stands still", func() bool { // else it may commit before
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", paused.Process.Pid))
+		require.NoError(t, err)
+		return !slices.ContainsFunc(threads, func(stat string) bool {
+			text, err := os.ReadFile(stat)
+			return err == nil && !strings.Contains(string(text), ") T ")
+		})
+	})
 	committed := make(chan error, 1)
 	go func() {
 		_, err := other.ExecContext(context.Background(), "COMMIT")
