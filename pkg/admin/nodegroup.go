@@ -100,11 +100,7 @@ func (a *Server) startNodeGroups(ctx context.Context, n int) (*adminv1.AddNodeGr
 
 // SetPassword implements the API.
 func (a *Server) SetPassword(ctx context.Context, req *adminv1.SetPasswordRequest) (*adminv1.SetPasswordResponse, error) {
-	snap, err := a.snapshot()
-	if err != nil {
-		return nil, err
-	}
-	g, err := groupOf(snap, req.GetNodeGroup())
+	g, err := a.group(req.GetNodeGroup())
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +121,7 @@ func (a *Server) SetPassword(ctx context.Context, req *adminv1.SetPasswordReques
 
 // RemoveNodeGroup implements the API.
 func (a *Server) RemoveNodeGroup(ctx context.Context, req *adminv1.RemoveNodeGroupRequest) (*adminv1.RemoveNodeGroupResponse, error) {
-	snap, err := a.snapshot()
-	if err != nil {
-		return nil, err
-	}
-	g, err := groupOf(snap, req.GetNodeGroup())
+	g, err := a.group(req.GetNodeGroup())
 	if err != nil {
 		return nil, err
 	}
@@ -147,11 +139,7 @@ func (a *Server) RemoveNodeGroup(ctx context.Context, req *adminv1.RemoveNodeGro
 
 // Switchover implements the API.
 func (a *Server) Switchover(ctx context.Context, req *adminv1.SwitchoverRequest) (*adminv1.SwitchoverResponse, error) {
-	snap, err := a.snapshot()
-	if err != nil {
-		return nil, err
-	}
-	g, err := groupOf(snap, req.GetNodeGroup())
+	g, err := a.group(req.GetNodeGroup())
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +157,15 @@ func (a *Server) Switchover(ctx context.Context, req *adminv1.SwitchoverRequest)
 		return nil, rpcError(err)
 	}
 	return &adminv1.SwitchoverResponse{Notes: notes}, nil
+}
+
+// group finds a node group of the present state by its id or name.
+func (a *Server) group(text string) (*catalog.NodeGroup, error) {
+	snap, err := a.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return groupOf(snap, text)
 }
 
 // groupOf finds a node group by its id or name.

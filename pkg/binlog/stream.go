@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -229,6 +230,15 @@ func Current(c *mysqlconn.Conn, flavor catalog.Flavor) (Position, error) {
 		return Position{}, err
 	}
 	return ParsePosition(flavor, string(rows[0][0]))
+}
+
+// Wait is the query by which a replica waits, for as many seconds, until it has applied everything up to p; it gives 0 then.
+func (p Position) Wait(seconds float64) string {
+	wait := "WAIT_FOR_EXECUTED_GTID_SET"
+	if p.flavor == catalog.MariaDB {
+		wait = "MASTER_GTID_WAIT"
+	}
+	return "SELECT " + wait + "('" + p.String() + "', " + strconv.FormatFloat(seconds, 'f', 1, 64) + ")"
 }
 
 // Prepared lists the branches that are prepared on a server.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -215,12 +214,7 @@ func (s *Server) replicated() (applied, received binlog.Position, err error) {
 
 // Reach waits until the server has everything up to a position of another one, for as long as patience; then it returns ErrBehind.
 func (s *Server) Reach(goal binlog.Position, patience time.Duration) error {
-	wait := "WAIT_FOR_EXECUTED_GTID_SET"
-	if s.Flavor == catalog.MariaDB {
-		wait = "MASTER_GTID_WAIT"
-	}
-	seconds := strconv.FormatFloat(max(patience.Seconds(), 0.1), 'f', 1, 64)
-	got, err := s.value("SELECT " + wait + "(" + literal(goal.String()) + ", " + seconds + ")")
+	got, err := s.value(goal.Wait(max(patience.Seconds(), 0.1)))
 	if err == nil && got != "0" {
 		err = fmt.Errorf("server %s %w", s.Addr, ErrBehind)
 	}
@@ -349,5 +343,5 @@ func (s *Server) Forget() error {
 
 // literal is a text as a string of SQL, as sessions of Dial read it.
 func literal(text string) string {
-	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(text) + "'"
+	return sqltypes.Quoted(text, false)
 }

@@ -437,11 +437,7 @@ func ReplicaCaught(primary, replica Server) func(context.Context) error {
 			return err
 		}
 		const limit = 60 // seconds
-		q := fmt.Sprintf("SELECT MASTER_GTID_WAIT(%s, %d)", quote(goal.String()), limit)
-		if replica.Flavor == catalog.MySQL {
-			q = fmt.Sprintf("SELECT WAIT_FOR_EXECUTED_GTID_SET(%s, %d)", quote(goal.String()), limit)
-		}
-		got, err := to.value(q)
+		got, err := to.value(goal.Wait(limit))
 		if err == nil && got != "0" {
 			err = fmt.Errorf("replica %s is %w", replica.Name, ErrBehind)
 		}
