@@ -181,6 +181,17 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 
 // lostFor is what to do about a node group whose server does not come back: moves, snapshots and schema changes wait for it.
 func lostFor(g *adminv1.NodeGroup) string {
+	if len(g.Replicas) > 0 {
+		var to []string
+		for _, r := range g.Replicas {
+			to = append(to, r.Addr)
+		}
+		others := ""
+		if len(to) > 1 {
+			others = ", or --to " + strings.Join(to[1:], ", --to ")
+		}
+		return fmt.Sprintf("; if it is lost for good, a replica takes its place: skarvctl nodegroup switchover %s --to %s --lost%s", g.Name, to[0], others)
+	}
 	if g.Partitions > 0 {
 		return "; if it is lost for good, its backup must be restored there"
 	}

@@ -37,3 +37,12 @@ func TestProcessesThatDoNotAnswer(t *testing.T) {
 	require.Len(t, problems, 1)
 	require.Contains(t, problems[0], "the process at 10.0.0.2:9306 does not answer")
 }
+
+func TestLostFor(t *testing.T) {
+	g := &adminv1.NodeGroup{Name: "a", Partitions: 1920}
+	require.Equal(t, "; if it is lost for good, its backup must be restored there", lostFor(g))
+	g.Replicas = []*adminv1.Node{{Addr: "h2:1"}}
+	require.Equal(t, "; if it is lost for good, a replica takes its place: skarvctl nodegroup switchover a --to h2:1 --lost", lostFor(g))
+	g.Replicas = append(g.Replicas, &adminv1.Node{Addr: "h3:1"})
+	require.Contains(t, lostFor(g), "--to h2:1 --lost, or --to h3:1")
+}
