@@ -527,7 +527,7 @@ func (p *Planner) tryAlter(ctx context.Context, o ddl.Name, hidden bool) (before
 // errPartitionsWithoutKey refuses partitions of the servers where the primary key is one that the client has not written.
 func errPartitionsWithoutKey() error {
 	return sqlerr.Unsupported("partitions of the servers (PARTITION BY RANGE, LIST, HASH) in a table without a primary key",
-		"give it a primary key that contains the columns they are made by, or leave the partitions out")
+		"give it a primary key that contains the columns they are made by, or keep it on one node group with COMMENT 'skarv:single'")
 }
 
 // triggersOver are the triggers of a table over the columns that it will have.

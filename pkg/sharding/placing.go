@@ -113,12 +113,12 @@ func (p *placing) otherEngine() bool {
 }
 
 // staysWhole reports whether the table has no key that tells its rows apart, and something that the hidden key does not serve: an AUTO_INCREMENT
-// column, for servers number one column, or a UNIQUE key that can have no global index.
+// column, for servers number one column, partitions of the servers, whose columns every key must have, or a UNIQUE key that can have no global index.
 func (p *placing) staysWhole() bool {
 	switch {
 	case !p.def.Keyless():
 		return false
-	case p.def.Auto >= 0:
+	case p.def.Auto >= 0, p.def.Table.Partitioned:
 		return true
 	}
 	keyed := *p.def.Table
