@@ -38,9 +38,9 @@ type Workspace struct {
 	Renames []Rename
 	// Text, not nil, is the statement in place of the client's text.
 	Text Text
-	// ParameterTypes: parameters may be part of the types of the result's columns, which are not known before these have values.
+	// OfParameters are the numbers of the result's columns whose types parameters have a part in: they are not known before these have values.
 	// It is told where Copies have queries.
-	ParameterTypes bool
+	OfParameters []int
 	// Moments are arguments that columns are compared with which hold dates. If one of them is none, as is written without doubt, Copies are
 	// made carefully: without Joins, and by their Careful. One server may fail at a row that would be left out.
 	Moments []int

@@ -64,8 +64,11 @@ func (b *build) ways() error {
 	if err := run(b, rules); err != nil {
 		return err
 	}
-	if q := b.choice.Queries; q != nil {
-		q.ParameterTypes = b.query != nil && b.selectsParameter(b.query.stmt) // without a tree columns are plain ones
+	if q := b.choice.Queries; q != nil && b.query != nil { // without a tree columns are plain ones
+		var told bool
+		if q.OfParameters, told = b.ofParameters(); !told {
+			b.choice.Queries = nil
+		}
 	}
 	if len(b.choice.Broadcasts) > 0 || b.choice.First != nil || b.choice.Queries != nil {
 		b.plan.Root = b.choice

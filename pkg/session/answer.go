@@ -109,7 +109,10 @@ func (s *Session) newOutput() *output {
 // Columns starts the result.
 func (o *output) Columns(cols []sqltypes.Column) error {
 	if j := o.s.judged; j != nil && len(j.columns) == len(cols) {
-		cols = j.of(cols)
+		var same bool
+		if cols, same = j.of(cols); !same {
+			return errAnotherWay
+		}
 	}
 	if len(o.s.derivedFrom) > 0 {
 		cols = slices.Clone(cols)
@@ -158,12 +161,14 @@ func (o *output) Columns(cols []sqltypes.Column) error {
 // judgement is what a server says of the columns of the client's statement, while it runs over copies, perhaps in another text.
 type judgement struct {
 	columns []sqltypes.Column
-	// widths: a DECIMAL computed from columns has more digits than one that is computed from what they are made of.
-	widths bool
+	// queries: it runs over copies of queries. A number computed from their columns may have another type, or more digits, than one that is
+	// computed from what they are made of.
+	queries bool
+	unknown []int // columns whose types parameters have a part in
 }
 
-// of are the columns of the other text as the client is to see them.
-func (j *judgement) of(cols []sqltypes.Column) []sqltypes.Column {
+// of are the columns of the other text as the client is to see them; same is false where their types are not those of the client's.
+func (j *judgement) of(cols []sqltypes.Column) (_ []sqltypes.Column, same bool) {
 	cols = slices.Clone(cols)
 	for i := range cols {
 		c, as := &cols[i], &j.columns[i]
@@ -181,11 +186,16 @@ func (j *judgement) of(cols []sqltypes.Column) []sqltypes.Column {
 			c.Flags = c.Flags&^keys | as.Flags&keys
 			c.Extended = as.Extended
 		}
-		if c.Type == as.Type && (c.Type == sqltypes.TypeLongLong || j.widths && c.Type == sqltypes.TypeNewDecimal && c.Decimals == as.Decimals) {
+		known := j.queries && !slices.Contains(j.unknown, i)
+		if known && (c.Type != as.Type || c.Type == sqltypes.TypeNewDecimal && c.Decimals != as.Decimals) {
+			return nil, false
+		}
+		// What MariaDB says before it runs is right of these types only.
+		if c.Type == as.Type && (c.Type == sqltypes.TypeLongLong || known && (c.Type == sqltypes.TypeNewDecimal || c.Type == sqltypes.TypeVarString)) {
 			c.Length = as.Length
 		}
 	}
-	return cols
+	return cols, true
 }
 
 // Row sends one row.

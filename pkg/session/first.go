@@ -61,10 +61,7 @@ func (s *Session) copyFull(c *backend.Conn, sql []byte, params []int, prepared b
 			return sum, err
 		}
 		if len(held)+len(row) > maxFull {
-			if c.Skip(maxUnread) != nil {
-				c.Interrupt()
-			}
-			return sum, errAnotherWay
+			return sum, unwanted(c, errAnotherWay)
 		}
 		held = append(held, row...)
 		ends = append(ends, len(held))
@@ -92,4 +89,12 @@ func (s *Session) sendHeld(columns []sqltypes.Column, held []byte, ends []int, s
 	}
 	sum.Rows, sum.Bytes = out.rows, out.bytes
 	return out.end(sum.Warnings)
+}
+
+// unwanted lets c go on behind an answer that errAnotherWay says is not the client's; it returns err.
+func unwanted(c *backend.Conn, err error) error {
+	if err == errAnotherWay && c.Skip(maxUnread) != nil {
+		c.Interrupt()
+	}
+	return err
 }

@@ -435,7 +435,7 @@ func (s *Session) copyResults(c *backend.Conn, sql []byte) (sum wire.ResultSumma
 func (s *Session) copyRows(c *backend.Conn, cols []sqltypes.Column, sum *wire.ResultSummary, more bool) error {
 	out := s.newOutput()
 	if err := out.Columns(cols); err != nil {
-		return err
+		return unwanted(c, err)
 	}
 	for {
 		row, err := c.ReadRow()

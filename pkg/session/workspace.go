@@ -75,7 +75,7 @@ func (s *Session) overCopies(p *plan.Plan, n *plan.Workspace, copies []plan.Copy
 	}
 	if columns != nil {
 		queries := slices.ContainsFunc(copies, func(t plan.Copy) bool { return t.Query != nil })
-		s.judged = &judgement{columns: columns, widths: queries && !n.ParameterTypes}
+		s.judged = &judgement{columns: columns, queries: queries, unknown: n.OfParameters}
 		defer func() { s.judged = nil }()
 	}
 	sum, err = s.compute(p, n, copies, first, c)
@@ -198,7 +198,7 @@ func (s *Session) copyPrepared(c *backend.Conn, sql []byte, params []int) (sum w
 	out.binary = false // rows are what they are to be already, or made text
 	var texts wire.TextRows
 	if err := out.Columns(head.Columns); err != nil {
-		return sum, err
+		return sum, unwanted(c, err)
 	}
 	for {
 		row, err := c.ReadRow()
