@@ -33,8 +33,8 @@ type Claim struct {
 	Class Class
 	Held  bool // the connection is kept for more than one statement, and idle in between
 	Wide  bool // the statement uses other node groups at the same time
-	// Owner is who holds the connection, for Held; nil: nobody asks.
-	Owner any
+	// Owner is who asks for the connection, and holds it; nil: nobody who could be asked for it, or killed.
+	Owner Owner
 	// Task is the session on its Loop, nil if it is on none: the connection comes to that Loop.
 	Task *socket.Task
 }

@@ -101,7 +101,7 @@ func (p *pool) get(profile Profile, st *State, hint *Conn, claim Claim) (*Conn, 
 		case claim.Task.OnLoop():
 			return p.getAside(profile, st, hint, claim)
 		}
-		if err := r.wait(p, st.timeLimit()); err != nil {
+		if err := r.wait(p, claim.Owner, st.timeLimit()); err != nil {
 			return nil, err
 		}
 		return p.get(profile, st, hint, claim)

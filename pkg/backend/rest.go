@@ -25,9 +25,14 @@ type rest struct {
 	severed bool          // the connections in use are of no use any more
 }
 
-// Evictable is an owner of connections (Claim) that can be asked to give up its transaction, by another goroutine and perhaps repeatedly. One that
-// commits does not.
-type Evictable interface{ Evict() }
+// Owner is who asks for connections and has them (Claim).
+type Owner interface {
+	// Evict asks it to give up its transaction, on another goroutine and perhaps repeatedly. One that commits does not.
+	Evict()
+	// UntilKilled returns a context for the time in which it waits: it ends with a KILL, after most at the latest. done must be called; it returns
+	// what a statement fails with that a KILL has ended, nil without one.
+	UntilKilled(most time.Duration) (ctx context.Context, done func() error)
+}
 
 const (
 	evictEvery = 20 * time.Millisecond // owners are asked
@@ -68,7 +73,7 @@ func (p *pool) beginRest(s *catalog.Switchover) {
 }
 
 // serving reports whether an owner has a connection already: without a further one it might not give that back. p.mu is held.
-func (p *pool) serving(owner any) bool {
+func (p *pool) serving(owner Owner) bool {
 	if owner == nil {
 		return false
 	}
@@ -88,20 +93,31 @@ func (p *pool) endRest() {
 	}
 }
 
-// wait returns when the rest is over. limit is the statement's own limit of time, 0 without one.
-func (r *rest) wait(p *pool, limit time.Duration) error {
+// wait returns when the rest is over, or a KILL ends the wait of owner. limit is the statement's own limit of time, 0 without one.
+func (r *rest) wait(p *pool, owner Owner, limit time.Duration) error {
 	patience := time.Until(r.until)
 	if limit > 0 {
 		patience = min(patience, limit)
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	ctx, done := waiting(owner, patience)
 	select {
 	case <-r.over:
-		return nil
-	case <-timer.C:
+		return done()
+	case <-ctx.Done():
+		if err := done(); err != nil {
+			return err
+		}
 		return sqlerr.ServerLost.New(fmt.Sprintf("%s: another server is being made its primary, which takes too long; try again", p.name()))
 	}
+}
+
+// waiting is owner's UntilKilled; nobody can end the wait of nil.
+func waiting(owner Owner, most time.Duration) (ctx context.Context, done func() error) {
+	if owner != nil {
+		return owner.UntilKilled(most)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	return ctx, func() error { cancel(); return nil }
 }
 
 // errNoRest: the group's primary is not being changed any more.
@@ -163,11 +179,11 @@ func (p *pool) awaitRest(ctx context.Context, id string, patience time.Duration)
 
 // evictOwners asks those who have connections to give up their transactions.
 func (p *pool) evictOwners() {
-	owners := map[Evictable]bool{}
+	owners := map[Owner]bool{}
 	p.mu.Lock()
 	for c := range p.all {
-		if owner, ok := c.claim.Owner.(Evictable); ok && !c.idle {
-			owners[owner] = true
+		if c.claim.Owner != nil && !c.idle {
+			owners[c.claim.Owner] = true
 		}
 	}
 	p.mu.Unlock()

@@ -73,7 +73,7 @@ func TestSecondConnectionAtRest(t *testing.T) {
 	p, group, atRest := resting(t)
 	atRest.Switchover.Drain = time.Minute
 	p.Apply([]*catalog.NodeGroup{group})
-	var owner struct{ int }
+	var owner struct{ Owner }
 	get := func() *Conn {
 		c, err := p.Get(1, Profile{NoDB: true}, NewState("", nil), nil, Claim{Owner: &owner})
 		require.NoError(t, err)

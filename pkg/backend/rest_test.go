@@ -2,6 +2,7 @@ package backend_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -11,11 +12,28 @@ import (
 	"skarv/pkg/catalog"
 )
 
-// owner has a connection and, asked to give it up, does so or not.
+// owner has a connection and, asked to give it up, does so or not. killed ends its waiting.
 type owner struct {
-	conn  *backend.Conn
-	stays bool
-	asked chan struct{}
+	conn   *backend.Conn
+	stays  bool
+	asked  chan struct{}
+	killed context.CancelCauseFunc
+	waits  chan struct{}
+}
+
+func (o *owner) UntilKilled(most time.Duration) (context.Context, func() error) {
+	ctx, end := context.WithTimeout(context.Background(), most)
+	ctx, o.killed = context.WithCancelCause(ctx)
+	if o.waits != nil {
+		close(o.waits)
+	}
+	return ctx, func() error {
+		defer end()
+		if cause := context.Cause(ctx); cause != nil && cause != context.DeadlineExceeded {
+			return cause
+		}
+		return nil
+	}
 }
 
 func (o *owner) Evict() {
@@ -35,7 +53,7 @@ func TestRest(t *testing.T) {
 	ran := make(chan error, 1)
 	go func() { ran <- p.Run(run) }()
 	t.Cleanup(func() { stop(); <-ran })
-	get := func(o any) *backend.Conn {
+	get := func(o backend.Owner) *backend.Conn {
 		c, err := p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{Owner: o})
 		require.NoError(t, err)
 		return c
@@ -81,6 +99,12 @@ func TestRest(t *testing.T) {
 	apply(&catalog.Switchover{ID: "2", Patience: time.Millisecond})
 	_, err = p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{})
 	require.ErrorContains(t, err, "another server is being made its primary")
+	// A KILL ends the wait.
+	apply(&catalog.Switchover{ID: "2a", Patience: time.Hour})
+	o, errKilled := &owner{waits: make(chan struct{})}, errors.New("killed")
+	go func() { <-o.waits; o.killed(errKilled) }()
+	_, err = p.Get(1, backend.Profile{NoDB: true}, backend.NewState("", nil), nil, backend.Claim{Owner: o})
+	require.ErrorIs(t, err, errKilled)
 	// One that is replaced by another.
 	ended := make(chan error, 1)
 	apply(nil)

@@ -44,7 +44,7 @@ func (s *Session) changeAccounts() error {
 		return s.readOnlyTransaction()
 	}
 	s.isolation = "" // as with a schema change
-	ctx, done := s.untilKilled(ddlTimeout)
+	ctx, done := s.UntilKilled(ddlTimeout)
 	defer done()
 	notes, err := s.cfg.Accounts.Run(ctx, st, by)
 	if err != nil {

@@ -28,16 +28,17 @@ const closedTimeout = 50 * time.Second
 // killedEvery is how soon a statement that waits for another snapshot takes note of a KILL.
 const killedEvery = time.Second
 
-// untilKilled is a context for what waits for another process: it ends with a KILL, or with this process. done must be called.
-func (s *Session) untilKilled(most time.Duration) (ctx context.Context, done func()) {
+// UntilKilled implements backend.Owner: a context for what waits for others, which ends with a KILL, or with this process.
+func (s *Session) UntilKilled(most time.Duration) (ctx context.Context, done func() error) {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
-	s.endWait.Store(&cancel)
+	outer := s.endWait.Swap(&cancel)
 	if s.interrupted() != nil {
 		cancel()
 	}
-	return ctx, func() {
-		s.endWait.Store(nil)
+	return ctx, func() error {
+		s.endWait.Store(outer)
 		cancel()
+		return s.interrupted()
 	}
 }
 
@@ -109,7 +110,7 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if handled, err := s.createFromSelect(p); handled {
 		return err
 	}
-	ctx, done := s.untilKilled(ddlTimeout)
+	ctx, done := s.UntilKilled(ddlTimeout)
 	defer done()
 	r, err := s.changeSchema(ctx, s.ddlRequest())
 	if err != nil {

@@ -164,7 +164,7 @@ func killQueries(conns []*backend.Conn) (reached bool, left []*backend.Conn) {
 	return slices.ContainsFunc(conns, func(c *backend.Conn) bool { return !slices.Contains(killed.Idle, c) }), killed.Left
 }
 
-// stopWaiting ends the wait of untilKilled, if there is one.
+// stopWaiting ends the wait of UntilKilled, if there is one.
 func (s *Session) stopWaiting() {
 	if cancel := s.endWait.Load(); cancel != nil {
 		(*cancel)()

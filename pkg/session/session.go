@@ -357,7 +357,7 @@ type reached struct {
 	activity activity
 	running  running
 	killed   atomic.Bool
-	endWait  atomic.Pointer[context.CancelFunc] // of untilKilled
+	endWait  atomic.Pointer[context.CancelFunc] // of UntilKilled
 	// lockThread is the thread of the connection with the session's user-level locks on its server; 0: none.
 	lockThread atomic.Uint32
 	// kills is how many there were of a statement, and, in evictions, how many of those Evict has made: one number, so that nobody sees
