@@ -191,7 +191,7 @@ func (t *Txn) prepare(others []*branch) error {
 	}
 	errs := make([]error, len(others))
 	for i, b := range others {
-		b.limit(prepareTimeout)
+		b.limit(answerTimeout)
 		errs[i] = b.send("XA END "+b.xid, "XA PREPARE "+b.xid, asksReadOnly) // the second is refused if the first is
 	}
 	if err := t.at(PointPreparing); err != nil {
@@ -240,7 +240,7 @@ func (t *Txn) decide(others []*branch) error {
 	for i, b := range others {
 		participants[i] = fmt.Sprint(b.conn.Group)
 	}
-	first.limit(prepareTimeout)
+	first.limit(answerTimeout)
 	err := first.sendDecision(decide(t.id, strings.Join(participants, ",")))
 	if err := t.at(PointDeciding); err != nil {
 		return err
@@ -297,7 +297,7 @@ func (t *Txn) inquire(first placement.NodeGroupID, began time.Time) error {
 func (t *Txn) finish() (Outcome, error) {
 	errs := make([]error, len(t.branches))
 	for i, b := range t.branches {
-		b.limit(finishTimeout)
+		b.limit(answerTimeout)
 		errs[i] = b.send(b.commit()...)
 	}
 	if err := t.at(PointFinishing); err != nil {
@@ -328,10 +328,9 @@ func (t *Txn) finish() (Outcome, error) {
 }
 
 const (
-	// prepareTimeout bounds the wait for a server's word that it prepared, or committed with the decision.
-	prepareTimeout = 30 * time.Second
-	// finishTimeout bounds how long a client waits for what is certain already.
-	finishTimeout = time.Second
+	// answerTimeout bounds the wait for a server's word that it prepared, or committed. What is certain already is waited for as well: who is
+	// told OK is to find it. A server that does not answer at all ends the wait earlier, when its pool finds it down.
+	answerTimeout = 30 * time.Second
 	// resolveTimeout bounds how long a client waits for the truth about a decision.
 	resolveTimeout = 15 * time.Second
 	// staleDecision is the age from which a decision may have been forgotten.

@@ -34,7 +34,7 @@ type Config struct {
 }
 
 // defaultPatience is as long as a commit waits for a server's word.
-const defaultPatience = prepareTimeout
+const defaultPatience = answerTimeout
 
 // Coordinator gives transactions their ids, ends those that wait for each other in several groups, and forgets decisions
 // that nobody needs any more. Its methods may be called

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/pause"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 	"skarv/test/realserver"
@@ -50,6 +52,7 @@ func TestBranches(t *testing.T) {
 		"TellsOfADeadlock":      testTellsOfADeadlock,
 		"BestEffortIsLost":      testBestEffortIsLost,
 		"Unbounded":             testUnbounded,
+		"SlowServerIsAwaited":   testSlowServerIsAwaited,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, pool) })
 	}
@@ -307,4 +310,31 @@ func testUnbounded(t *testing.T, pool testPool) {
 		require.Len(t, tx.Unbounded(nil), want)
 		tx.Rollback()
 	}
+}
+
+// testSlowServerIsAwaited: whoever is told OK finds what he has committed on every node group, also where one of them takes its time.
+func testSlowServerIsAwaited(t *testing.T, pool testPool) {
+	c, err := pool.Get(3)
+	require.NoError(t, err)
+	for _, q := range append(Schema(), "CREATE DATABASE slow", "CREATE TABLE slow.t (id INT PRIMARY KEY)") {
+		_, err = c.Exec(q)
+		require.NoError(t, err)
+	}
+	pool.Put(c)
+	tx := &Txn{Begin: "BEGIN", Coordinator: NewCoordinator(Config{Failpoint: func(point string, _ ID) error {
+		if point == PointFinishing {
+			return pause.For(t.Context(), 2*time.Second) // as if the answer took so long
+		}
+		return nil
+	}})}
+	for g := placement.NodeGroupID(1); g <= 2; g++ {
+		c, err := tx.Acquire(pool, g)
+		require.NoError(t, err)
+		tx.Writes(c)
+		_, err = c.Exec(fmt.Sprintf("INSERT INTO slow.t VALUES (%d)", g))
+		require.NoError(t, err)
+	}
+	out, err := tx.Commit()
+	require.NoError(t, err)
+	require.Empty(t, out.Pending)
 }
