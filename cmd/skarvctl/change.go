@@ -185,7 +185,7 @@ func (a *app) nodeGroupCommand() *cobra.Command {
 			})
 		},
 	}
-	return group("nodegroup", "Add, list, drain and remove node groups, and change their primaries", add, list, a.passwordCommand(), a.drainCommand(), a.removeGroupCommand(), a.switchoverCommand())
+	return group("nodegroup", "Add, list, drain and remove node groups, and change their primaries", add, list, a.passwordCommand(), a.drainCommand(), a.removeGroupCommand(), a.switchoverCommand(), a.failoverCommand())
 }
 
 // passwordResult is what became of the servers of one node group.

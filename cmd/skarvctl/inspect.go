@@ -26,6 +26,9 @@ type nodeGroup struct {
 	Since      *time.Time `json:"health_since,omitempty"`
 	Error      string     `json:"error,omitempty"`
 	Load       *load      `json:"load,omitempty"`
+	// Failover is off, armed or not armed.
+	Failover       string `json:"automatic_failover"`
+	FailoverReason string `json:"automatic_failover_reason,omitempty"`
 }
 
 // load is what the process that was asked sees of a node group.
@@ -48,6 +51,10 @@ func toGroup(g *adminv1.NodeGroup) nodeGroup {
 	for _, r := range g.Replicas {
 		out.Replicas = append(out.Replicas, r.Addr)
 	}
+	out.Failover = "off"
+	if f := g.GetAutomaticFailover(); f != nil {
+		out.Failover, out.FailoverReason = map[bool]string{true: "armed", false: "not armed"}[f.Armed], f.Reason
+	}
 	return out
 }
 
@@ -60,13 +67,13 @@ func toGroups(in []*adminv1.NodeGroup) []nodeGroup {
 }
 
 func printGroups(w io.Writer, groups []nodeGroup) {
-	row(w, "ID", "NAME", "PRIMARY", "REPLICAS", "VERSION", "PARTITIONS", "HEALTH", "IN USE", "LIMIT", "WAIT", "REFUSED", "ERROR")
+	row(w, "ID", "NAME", "PRIMARY", "REPLICAS", "VERSION", "PARTITIONS", "HEALTH", "FAILOVER", "IN USE", "LIMIT", "WAIT", "REFUSED", "ERROR")
 	for _, g := range groups {
 		l := g.Load
 		if l == nil {
 			l = &load{}
 		}
-		row(w, g.ID, g.Name, g.Primary, strings.Join(g.Replicas, ","), g.Version, g.Partitions, g.Health, l.InUse, l.Limit, l.Queue, l.Refused, g.Error)
+		row(w, g.ID, g.Name, g.Primary, strings.Join(g.Replicas, ","), g.Version, g.Partitions, g.Health, g.Failover, l.InUse, l.Limit, l.Queue, l.Refused, g.Error)
 	}
 }
 

@@ -33,6 +33,7 @@ type fakeAdmin struct {
 	removed   []*adminv1.RemoveNodeGroupRequest
 	passwords []*adminv1.SetPasswordRequest
 	switched  []*adminv1.SwitchoverRequest
+	turned    []*adminv1.AutomaticFailoverRequest
 	refusals  []string
 	started   bool // a reorganisation
 	killed    *adminv1.KillSessionRequest
@@ -81,6 +82,30 @@ func (f *fakeAdmin) RemoveNodeGroup(_ context.Context, r *adminv1.RemoveNodeGrou
 func (f *fakeAdmin) Switchover(_ context.Context, r *adminv1.SwitchoverRequest) (*adminv1.SwitchoverResponse, error) {
 	f.switched = append(f.switched, r)
 	return &adminv1.SwitchoverResponse{Notes: []string{"remove read_only"}}, f.fail
+}
+
+func (f *fakeAdmin) AutomaticFailover(_ context.Context, r *adminv1.AutomaticFailoverRequest) (*adminv1.AutomaticFailoverResponse, error) {
+	f.turned = append(f.turned, r)
+	return &adminv1.AutomaticFailoverResponse{Notes: []string{"sync_binlog"}}, f.fail
+}
+
+func TestAutomaticFailover(t *testing.T) {
+	c := newCtl(t)
+	code, _, errs := c.run("nodegroup", "failover", "b")
+	require.Equal(t, 2, code)
+	require.Contains(t, errs, "--automatic on or --automatic off")
+	code, out, errs := c.run("nodegroup", "failover", "b", "--automatic", "on", "--dry-run")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "Automatic failover of node group b can be turned on.\nNOTE: sync_binlog\n", out)
+	require.True(t, c.fake.turned[0].DryRun)
+	code, out, _ = c.run("nodegroup", "failover", "b", "--automatic", "off", "-o", "json")
+	require.Equal(t, exitOK, code)
+	require.JSONEq(t, `{"node_group": "b", "automatic": false, "changed": true, "notes": ["sync_binlog"]}`, out)
+	require.False(t, c.fake.turned[1].On)
+	g := toGroup(&adminv1.NodeGroup{Name: "b", AutomaticFailover: &adminv1.AutomaticFailover{Reason: "sync_binlog"}})
+	require.Equal(t, "not armed", g.Failover)
+	require.Equal(t, "sync_binlog", g.FailoverReason)
+	require.Equal(t, "off", toGroup(&adminv1.NodeGroup{}).Failover)
 }
 
 func TestSwitchover(t *testing.T) {

@@ -10,6 +10,47 @@ import (
 	adminv1 "skarv/proto/admin/v1"
 )
 
+func (a *app) failoverCommand() *cobra.Command {
+	var automatic string
+	var dryRun bool
+	c := &cobra.Command{
+		Use:               "failover GROUP --automatic on|off",
+		ValidArgsFunction: a.complete(nodeGroupNames, 1),
+		Short:             "Let a replica take the primary's place by itself when that is lost, or not",
+		Long: `Let a replica take the place of a node group's primary without being told to, when the primary answers neither the controller nor any other process
+for failover.after (10 s). It happens only if nothing is lost by it that was acknowledged: the primary waits for replicas (semi-synchronous replication, AFTER_SYNC)
+and never goes on without. Whether that is so the controller looks every second; skarvctl status and nodegroup list tell. While it is on, the controller has the
+primary wait for its replicas as soon as everything else is set.`,
+		Example: "  skarvctl nodegroup failover ng1 --automatic on --dry-run\n  skarvctl nodegroup failover ng1 --automatic on",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			if automatic != "on" && automatic != "off" {
+				return usage("say --automatic on or --automatic off")
+			}
+			n := noted{dryRun: dryRun, can: "Automatic failover of node group " + in[0] + " can be turned " + automatic + ".", done: "Automatic failover of node group " + in[0] + " is " + automatic + "."}
+			return n.run(a, func(dry bool) (notes []string, err error) {
+				err = a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
+					r, err := api.AutomaticFailover(ctx, &adminv1.AutomaticFailoverRequest{NodeGroup: in[0], On: automatic == "on", DryRun: dry})
+					notes = r.GetNotes()
+					return err
+				})
+				return notes, err
+			}, func(notes []string, done bool) any {
+				return struct {
+					NodeGroup string   `json:"node_group"`
+					Automatic bool     `json:"automatic"`
+					Changed   bool     `json:"changed"`
+					Notes     []string `json:"notes"`
+				}{in[0], automatic == "on", done, notes}
+			})
+		},
+	}
+	c.Flags().StringVar(&automatic, "automatic", "", "on or off")
+	_ = c.RegisterFlagCompletionFunc("automatic", cobra.FixedCompletions([]string{"on", "off"}, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only look whether a replica could take the primary's place")
+	return c
+}
+
 func (a *app) switchoverCommand() *cobra.Command {
 	var to string
 	var lost, dryRun bool

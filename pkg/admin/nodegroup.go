@@ -159,6 +159,19 @@ func (a *Server) Switchover(ctx context.Context, req *adminv1.SwitchoverRequest)
 	return &adminv1.SwitchoverResponse{Notes: notes}, nil
 }
 
+// AutomaticFailover implements the API.
+func (a *Server) AutomaticFailover(ctx context.Context, req *adminv1.AutomaticFailoverRequest) (*adminv1.AutomaticFailoverResponse, error) {
+	g, err := a.group(req.GetNodeGroup())
+	if err != nil {
+		return nil, err
+	}
+	notes, err := a.cfg.Client.AutomaticFailover(ctx, g.ID, req.GetOn(), req.GetDryRun(), a.cfg.Login)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return &adminv1.AutomaticFailoverResponse{Notes: notes}, nil
+}
+
 // group finds a node group of the present state by its id or name.
 func (a *Server) group(text string) (*catalog.NodeGroup, error) {
 	snap, err := a.snapshot()

@@ -132,6 +132,17 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		out.Tables += uint32(len(d.Tables))
 	}
 	out.NodeGroups = a.groups(snap)
+	if h.OK || full {
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+		defer cancel()
+		seen, err := control.Failovers(ctx, a.cfg.Store)
+		for i, g := range snap.Groups {
+			out.NodeGroups[i].AutomaticFailover = automaticFailover(g, seen[g.ID], err, time.Now())
+			for _, text := range failoverProblems(g, out.NodeGroups[i], seen[g.ID]) {
+				problem("%s", text)
+			}
+		}
+	}
 	for _, g := range snap.Groups {
 		if a.cfg.Health == nil {
 			break
@@ -177,6 +188,37 @@ func (a *Server) Status(ctx context.Context, _ *adminv1.StatusRequest) (*adminv1
 		}
 	}
 	return out, nil
+}
+
+// automaticFailover is whether a replica would take the place of a group's primary, by what the controller has seen; nil: it is off.
+func automaticFailover(g *catalog.NodeGroup, seen control.Failover, err error, now time.Time) *adminv1.AutomaticFailover {
+	switch {
+	case !g.AutomaticFailover:
+		return nil
+	case err != nil:
+		return &adminv1.AutomaticFailover{Reason: "it is not known: " + err.Error()}
+	case seen.Primary != g.Primary.Addr || !seen.Current(now):
+		return &adminv1.AutomaticFailover{Reason: "no controller looks at the primary"}
+	}
+	return &adminv1.AutomaticFailover{Armed: seen.Armed, Reason: seen.Why}
+}
+
+// failoverProblems tells what is wrong with the automatic failover of a group, and of its primaries that are back.
+func failoverProblems(g *catalog.NodeGroup, shown *adminv1.NodeGroup, seen control.Failover) (problems []string) {
+	if f := shown.AutomaticFailover; f != nil && f.Reason != "" {
+		text := "no replica would take the place of node group %s's primary if that were lost: %s"
+		if shown.Health == adminv1.NodeGroup_HEALTH_DOWN {
+			text = "no replica takes the place of node group %s's primary: %s"
+		}
+		problems = append(problems, fmt.Sprintf(text, shown.Name, f.Reason))
+	}
+	for _, addr := range seen.Back {
+		if slices.ContainsFunc(g.Replaced, func(n catalog.Node) bool { return n.Addr == addr }) {
+			problems = append(problems, fmt.Sprintf("the server at %s was the primary of node group %s until it was lost, was replaced by %s, and is back: it is not used, and may have what no other has; "+
+				"empty it, load a backup of %s, and let it replicate from there by global transaction ids, read-only: then it is a replica again by itself. Or stop it", addr, shown.Name, g.Primary.Addr, g.Primary.Addr))
+		}
+	}
+	return problems
 }
 
 // lostFor is what to do about a node group whose server does not come back: moves, snapshots and schema changes wait for it.

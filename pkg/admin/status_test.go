@@ -2,11 +2,14 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/catalog"
+	"skarv/pkg/control"
 	"skarv/pkg/txn"
 	adminv1 "skarv/proto/admin/v1"
 )
@@ -45,4 +48,26 @@ func TestLostFor(t *testing.T) {
 	require.Equal(t, "; if it is lost for good, a replica takes its place: skarvctl nodegroup switchover a --to h2:1 --lost", lostFor(g))
 	g.Replicas = append(g.Replicas, &adminv1.Node{Addr: "h3:1"})
 	require.Contains(t, lostFor(g), "--to h2:1 --lost, or --to h3:1")
+}
+
+func TestAutomaticFailoverIsShown(t *testing.T) {
+	now := time.Now()
+	g := &catalog.NodeGroup{ID: 1, Name: "a", Primary: catalog.Node{Addr: "h1:1"}, Replaced: []catalog.Node{{Addr: "h0:1"}}}
+	seen := control.Failover{Primary: "h1:1", Armed: true, At: now, Back: []string{"h0:1", "gone:1"}}
+	require.Nil(t, automaticFailover(g, seen, nil, now))
+	g.AutomaticFailover = true
+	shown := &adminv1.NodeGroup{Name: "a", AutomaticFailover: automaticFailover(g, seen, nil, now)}
+	require.True(t, shown.AutomaticFailover.Armed)
+	problems := failoverProblems(g, shown, seen)
+	require.Len(t, problems, 1)
+	require.Contains(t, problems[0], "the server at h0:1 was the primary of node group a")
+	for why, f := range map[string]*adminv1.AutomaticFailover{
+		"no controller looks": automaticFailover(g, seen, nil, now.Add(time.Minute)),
+		"it is not known":     automaticFailover(g, seen, errors.New("etcd"), now),
+		"sync_binlog":         automaticFailover(g, control.Failover{Primary: "h1:1", Why: "sync_binlog", At: now}, nil, now),
+	} {
+		require.False(t, f.Armed)
+		shown.AutomaticFailover = f
+		require.Contains(t, failoverProblems(g, shown, control.Failover{})[0], why)
+	}
 }

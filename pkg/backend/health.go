@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
 )
 
@@ -50,6 +51,8 @@ func (p *pool) watch(ctx context.Context) {
 		if err == nil || refused(err) {
 			answered = time.Now()
 			p.setUp()
+		} else {
+			p.noteSilent()
 		}
 		if err != nil {
 			if probe != nil {
@@ -371,7 +374,7 @@ func (p *pool) setUp() {
 		p.since = time.Now()
 		p.gate.restart()
 	}
-	p.lastErr = ""
+	p.lastErr, p.silent = "", time.Time{}
 	closed := p.closed
 	p.mu.Unlock()
 	if closed {
@@ -387,6 +390,37 @@ func (p *pool) note(err error) {
 	p.mu.Lock()
 	p.lastErr = err.Error()
 	p.mu.Unlock()
+}
+
+// noteSilent notes that a probe got no answer.
+func (p *pool) noteSilent() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.silent.IsZero() {
+		p.silent = time.Now()
+	}
+}
+
+// Silence is a node group's primary that answers no probe.
+type Silence struct {
+	Group placement.NodeGroupID
+	Addr  string
+	Since time.Time
+}
+
+// Silences are those of the primaries that answer no probe at present, by node group.
+func (p *Pools) Silences() (out []Silence) {
+	for _, pl := range *p.pools.Load() {
+		if pl == nil {
+			continue
+		}
+		pl.mu.Lock()
+		if !pl.silent.IsZero() {
+			out = append(out, Silence{pl.group.ID, pl.group.Primary.Addr, pl.silent})
+		}
+		pl.mu.Unlock()
+	}
+	return out
 }
 
 func (p *pool) setDown(err error) {

@@ -46,6 +46,7 @@ type pool struct {
 	closed  bool
 	rest    *rest     // nil: connections are handed out
 	since   time.Time // of the present health
+	silent  time.Time // since when probes get no answer; zero: the last one did
 	lastErr string
 
 	full        time.Time // since when statements wait for space on the server's disk

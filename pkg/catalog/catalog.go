@@ -64,6 +64,12 @@ type NodeGroup struct {
 	Mark string `json:"mark,omitempty"`
 	// Switchover stands while another server is made the primary; nil: none is.
 	Switchover *Switchover `json:"switchover,omitempty"`
+	// AutomaticFailover: when the primary is lost, and nothing that it has acknowledged would be, a replica takes its place without being told to.
+	AutomaticFailover bool `json:"automatic_failover,omitempty"`
+	// FailedOver is when one last did.
+	FailedOver time.Time `json:"failed_over,omitzero"`
+	// Replaced were its primaries, were given up for lost, and are no replicas again.
+	Replaced []Node `json:"replaced,omitempty"`
 }
 
 // Switchover is the change of a node group's primary. While it stands no process hands out connections to the group.

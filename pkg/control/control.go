@@ -50,6 +50,8 @@ type Config struct {
 	Login func(g *catalog.NodeGroup) mysqlconn.Config
 	// Servers connects to them for schema changes.
 	Servers schema.Dialer
+	// FailoverAfter is how long a primary is silent before a replica takes its place, where that happens by itself; default FailoverAfter.
+	FailoverAfter time.Duration
 
 	// failpoint is called at the named points of a job's way; an error of it is as if the process died there.
 	failpoint func(point string) error
@@ -71,6 +73,9 @@ func New(cfg Config) *Controller {
 	}
 	if cfg.Retry == 0 {
 		cfg.Retry = time.Second
+	}
+	if cfg.FailoverAfter == 0 {
+		cfg.FailoverAfter = FailoverAfter
 	}
 	return &Controller{cfg: cfg}
 }
@@ -102,8 +107,10 @@ func (c *Controller) Run(ctx context.Context) error {
 			if c.cfg.Reorg != nil {
 				l.evict = c.cfg.Reorg.Evict
 			}
+			l.lookout = &lookout{leader: l, after: c.cfg.FailoverAfter}
 			g, ctx := errgroup.WithContext(ctx)
 			g.Go(func() error { return l.lead(ctx) })
+			g.Go(func() error { return l.lookout.run(ctx) })
 			if c.cfg.Reorg != nil {
 				g.Go(func() error { return c.cfg.Reorg.Run(ctx, guard, l.queue.Settle) })
 			}
@@ -143,7 +150,10 @@ type leader struct {
 	since     time.Time // when it was elected
 	inherited int64     // revision of what was there then
 
+	lookout *lookout
+
 	queue   queue
+	work    work
 	written atomic.Int64 // revision of this leader's last write
 
 	mu       sync.Mutex
@@ -276,6 +286,13 @@ func (l *leader) carry(ctx context.Context, t *turn) (ended bool, err error) {
 
 // inTurn does the job when it is its turn, unless it was withdrawn, or abandoned, while it waited. It returns the job as it is then, or nil.
 func (l *leader) inTurn(ctx context.Context, j *job, t *turn) (*job, error) {
+	if j.urgent() {
+		snap, err := l.snapshot(ctx)
+		if err != nil {
+			return j, err
+		}
+		return j, l.do(ctx, j, t, snap)
+	}
 	snap, err := l.turnOf(ctx, j, t)
 	if err != nil {
 		return j, err
@@ -337,6 +354,11 @@ func (l *leader) note(ctx context.Context, id, problem string) error {
 func (l *leader) do(ctx context.Context, j *job, t *turn, snap *catalog.Snapshot) (err error) {
 	began := time.Now()
 	resumed := j.State == running
+	ctx, end, err := l.work.begin(ctx, j.urgent())
+	if err != nil {
+		return err
+	}
+	defer end()
 	switch {
 	case j.DDL != nil:
 		err = (&schemaChange{leader: l, job: j, turn: t, snap: snap}).run(ctx)

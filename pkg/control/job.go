@@ -118,6 +118,9 @@ func lastForgotten(ctx context.Context, store *topology.Store) (id string, revis
 	return string(r.Value), r.Revision, err
 }
 
+// urgent reports whether it waits for no other: what has begun may be waiting for the very server that is lost.
+func (j *job) urgent() bool { return j.State == queued && j.Switchover != nil && j.Switchover.Lost }
+
 // ended reports whether nothing more will happen to it.
 func (j *job) ended() bool { return j.State != queued && j.State != running }
 

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -29,6 +30,8 @@ type fixture struct {
 	client   *Client
 	session  DDLRequest
 	groups   int
+	// failoverAfter is the controllers', 2 s if zero.
+	failoverAfter time.Duration
 }
 
 func newFixture(t *testing.T, n int) *fixture {
@@ -94,7 +97,7 @@ func (f *fixture) control(failpoint func(string) error) (stop func()) {
 	login := func(g *catalog.NodeGroup) mysqlconn.Config {
 		return mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password}
 	}
-	c := New(Config{Store: f.store, Follower: f.follower, Addr: "here:1", Retry: 10 * time.Millisecond, Login: login, failpoint: failpoint})
+	c := New(Config{Store: f.store, Follower: f.follower, Addr: "here:1", Retry: 10 * time.Millisecond, Login: login, FailoverAfter: cmp.Or(f.failoverAfter, 2*time.Second), failpoint: failpoint})
 	return f.background(c.Run)
 }
 

@@ -29,6 +29,9 @@ type Switchover struct {
 	To    string                `json:"to"` // its address
 	// Lost: the present primary does not answer and never will again. What it acknowledged and no replica has is lost.
 	Lost bool `json:"lost,omitempty"`
+	// Term, if not 0, is that of the leader which has found the primary lost by itself; then nothing that was acknowledged may be. No other leader
+	// begins it.
+	Term int64 `json:"term,omitempty"`
 	// Drain is how long transactions that have begun may go on.
 	Drain time.Duration `json:"drain,omitempty"`
 }
@@ -49,6 +52,7 @@ const (
 	switchFreeze   = 2 * time.Second  // for what else writes there
 	switchCatchUp  = 8 * time.Second  // for the replica to have the rest
 	switchSettle   = 20 * time.Second // for one server to follow
+	keptReplaced   = 4                // servers of a group that were lost
 )
 
 // Switchover makes another server a node group's primary: a replica that has all that the primary has or, if that is lost, has received. notes are for
@@ -91,7 +95,10 @@ func (c *Client) ExamineSwitchover(ctx context.Context, how Switchover, login fu
 //	demote     the old primary is read-only, and replicates from the new one; so do the other replicas
 //
 // Until publish everything is taken back: by the job or, if that dies, by any process (Switchover.Patience), which makes the publishing fail; the
-// lock goes with its connection. After it the old server is used by nobody. A primary that is lost is neither frozen nor demoted.
+// lock goes with its connection. After it the old server is used by nobody. A primary that is lost is neither frozen nor demoted. One that a leader has
+// found lost by itself (see DESIGN.md) is, in the place of that, cut off:
+//
+//	cut off    so many replicas receive nothing any more that the primary cannot acknowledge anything; the target has all that they have
 type switchover struct {
 	leader *leader
 	job    *job
@@ -106,6 +113,7 @@ type switchover struct {
 
 	old, fresh *failover.Server // old is nil if it is lost
 
+	acks       int                     // how many replicas have what a lost primary has acknowledged
 	partitions *placement.PartitionMap // as rest has written it, and
 	at         int64                   // its revision, and that of the group
 	promoted   bool                    // the target may not be a replica any more
@@ -304,6 +312,9 @@ func (s *switchover) near(ctx context.Context) error {
 
 // examineLost makes sure that nobody reaches the primary, and that no other replica has more than the target.
 func (s *switchover) examineLost(ctx context.Context, r *failover.Replication) error {
+	if s.how.Term != 0 {
+		return nil // see cutOff
+	}
 	if r != nil && r.Filters {
 		return fmt.Errorf("replica %s leaves out databases or tables (Replicate_...): it cannot become the primary", s.target.Addr)
 	}
@@ -348,6 +359,13 @@ func (s *switchover) change(ctx context.Context) error {
 	if s.job.State == running || s.already() {
 		return s.settle(ctx)
 	}
+	if s.how.Term != 0 && s.how.Term != s.leader.guard.Term() {
+		s.abandon(ctx)
+		return errors.New("the controller that had found the primary lost leads no more: its successor looks by itself")
+	}
+	if err := s.lost(); err != nil {
+		return err
+	}
 	if err := s.examine(ctx); err != nil {
 		return err
 	}
@@ -374,6 +392,100 @@ func (s *switchover) change(ctx context.Context) error {
 	return s.settle(ctx)
 }
 
+// lost returns an error unless the primary is lost still that this leader has found lost.
+func (s *switchover) lost() error {
+	if s.how.Term == 0 {
+		return nil
+	}
+	g := s.snap.Group(s.how.Group)
+	if g == nil {
+		return fmt.Errorf("there is no node group %d", s.how.Group)
+	}
+	var err error
+	s.acks, err = s.leader.lookout.lost(g)
+	return err
+}
+
+// cutOff makes sure that a primary which was found lost, and may not be, acknowledges nothing any more, and that the target has all that it has
+// acknowledged: of the replicas, of which so and so many must have acknowledged each transaction, fewer are left.
+func (s *switchover) cutOff(ctx context.Context) error {
+	left := 0
+	var others []*failover.Server
+	defer func() {
+		for _, o := range others {
+			o.Close()
+		}
+	}()
+	for _, n := range s.group.Replicas {
+		c := s.fresh
+		if n.Addr != s.target.Addr {
+			var err error
+			if c, err = s.dial(ctx, n); err != nil {
+				if left++; left >= s.acks {
+					return fmt.Errorf("replica %s cannot be reached, and may have more than the others: %w", n.Addr, err)
+				}
+				continue
+			}
+			others = append(others, c)
+		}
+		if err := c.Receive(false); err != nil {
+			return err
+		}
+	}
+	mine, err := s.fresh.Has()
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		has, err := o.Has()
+		if err != nil {
+			return err
+		}
+		if !mine.Covers(has) {
+			return fmt.Errorf("replica %s has transactions that %s has not", o.Addr, s.target.Addr)
+		}
+	}
+	if err := s.leader.at("cut off"); err != nil {
+		return err
+	}
+	return s.lost()
+}
+
+// abandon leaves everything as it was before a failover that no leader goes on with.
+func (s *switchover) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ackTimeout)
+	defer cancel()
+	group, at, err := s.leader.store.Group(ctx, s.how.Group)
+	if err != nil || group == nil {
+		return
+	}
+	s.group = group
+	if now := *group; now.Switchover != nil && now.Switchover.To == s.how.To {
+		now.Switchover = nil
+		if _, err := s.leader.commit(ctx, s.leader.store.Change(s.leader.guard).PutGroup(&now, at)); err != nil {
+			s.leader.log.WarnContext(ctx, "a failover that nobody goes on with is not taken back yet", "group", group.ID, "error", err)
+		}
+	}
+	s.receive(ctx)
+}
+
+// receive lets the replicas of a primary that was not replaced receive from it: it may wait for that.
+func (s *switchover) receive(ctx context.Context) {
+	for _, n := range s.group.Replicas {
+		c, err := s.dial(ctx, n)
+		if err == nil {
+			var r *failover.Replication
+			if r, err = c.Replication(); err == nil && r != nil {
+				err = errors.Join(c.ReadOnly(true), c.Replicate(true))
+			}
+			c.Close()
+		}
+		if err != nil {
+			s.leader.log.WarnContext(ctx, "a replica that did not become the primary does not replicate", "addr", n.Addr, "error", err)
+		}
+	}
+}
+
 // turn is the change from rest to publish.
 func (s *switchover) turn(ctx context.Context) error {
 	defer s.fresh.Until(ctx)()
@@ -385,6 +497,11 @@ func (s *switchover) turn(ctx context.Context) error {
 	}
 	if s.old != nil {
 		if err := s.freeze(ctx); err != nil {
+			return err
+		}
+	}
+	if s.how.Term != 0 {
+		if err := s.cutOff(ctx); err != nil {
 			return err
 		}
 	}
@@ -530,8 +647,13 @@ func (s *switchover) publish(ctx context.Context) error {
 	group := *s.group
 	group.Switchover, group.Term = nil, group.Term+1
 	group.Replicas = slices.DeleteFunc(slices.Clone(group.Replicas), func(n catalog.Node) bool { return n.Addr == s.target.Addr })
-	if !s.how.Lost {
+	if s.how.Lost {
+		group.Replaced = append(slices.Clone(group.Replaced[max(0, len(group.Replaced)-keptReplaced+1):]), group.Primary)
+	} else {
 		group.Replicas = append(group.Replicas, group.Primary)
+	}
+	if s.how.Term != 0 {
+		group.FailedOver = time.Now().UTC()
 	}
 	group.Primary = s.target
 	next, err := s.partitions.Next(nil, s.partitions.Moving())
@@ -568,6 +690,9 @@ func (s *switchover) takeBack(ctx context.Context) {
 		if now, _, err = s.leader.store.Group(ctx, group.ID); err == nil && (now == nil || now.Primary.Addr != group.Primary.Addr) {
 			return
 		}
+	}
+	if err == nil && s.how.Lost {
+		s.receive(ctx)
 	}
 	if err != nil || !s.promoted || s.how.Lost {
 		return
@@ -678,6 +803,15 @@ func (s *switchover) follow(ctx context.Context, n catalog.Node) error {
 	}
 	if r != nil {
 		has = binlog.Position{} // it knows that itself
+	}
+	v, err := c.View()
+	if err != nil {
+		return err
+	}
+	if v.SemiSync.Source { // it would wait for replicas of its own
+		if err := c.Wait(false); err != nil {
+			return err
+		}
 	}
 	return c.Follow(s.target, has)
 }

@@ -3,6 +3,7 @@ package dev
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,13 +33,31 @@ func (c *Cluster) openNode(i, r int) (*datanode.Node, error) {
 	}
 	n, err := datanode.Open(datanode.Config{
 		Dir: c.dir.node(i, r), Binary: c.binary, ID: uint32(i + r*1000), Domain: uint32(i),
-		Small: true, Relaxed: true, Variables: c.cfg.Variables, Templates: templates,
+		Small: true, Relaxed: c.cfg.Replicas == 0, Variables: c.variables(), Templates: templates,
 		Log: c.log.With("node", i),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("data node %d: %w", i, err)
 	}
 	return n, nil
+}
+
+// variables are the settings of every server: with replicas also those by which a primary may be lost, once it is told to wait for them.
+func (c *Cluster) variables() map[string]string {
+	if c.cfg.Replicas == 0 {
+		return c.cfg.Variables
+	}
+	all := map[string]string{"rpl-semi-sync-master-wait-point": "AFTER_SYNC", "rpl-semi-sync-master-timeout": "4294967295", "rpl-semi-sync-slave-enabled": "ON"}
+	if c.binary.Flavor == catalog.MySQL {
+		all = map[string]string{
+			"plugin-load-add":                       "semisync_source.so;semisync_replica.so",
+			"loose-rpl-semi-sync-source-timeout":    "4294967295",
+			"loose-rpl-semi-sync-replica-enabled":   "ON",
+			"loose-rpl-semi-sync-source-wait-point": "AFTER_SYNC",
+		}
+	}
+	maps.Copy(all, c.cfg.Variables)
+	return all
 }
 
 // Start implements control.Nodes.

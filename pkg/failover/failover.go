@@ -221,16 +221,30 @@ func (s *Server) Reach(goal binlog.Position, patience time.Duration) error {
 	return err
 }
 
+// Applied reports whether all that was received is applied.
+func (s *Server) Applied() (bool, error) {
+	done, received, err := s.replicated()
+	return done.Covers(received), err
+}
+
+// Receive lets a replica go on, or stop, receiving. What it has received it applies in any case.
+func (s *Server) Receive(on bool) error {
+	verb, what := "STOP ", "REPLICA"
+	if on {
+		verb = "START "
+	}
+	if s.Flavor == catalog.MariaDB {
+		what = "SLAVE"
+	}
+	return s.run(verb + what + " IO_THREAD")
+}
+
 // applied is how often Apply looks.
 const applied = 20 * time.Millisecond
 
 // Apply stops receiving from a source that is gone, and waits until all that was received is applied.
 func (s *Server) Apply(ctx context.Context) error {
-	stop := "STOP REPLICA IO_THREAD"
-	if s.Flavor == catalog.MariaDB {
-		stop = "STOP SLAVE IO_THREAD"
-	}
-	if err := s.run(stop); err != nil {
+	if err := s.Receive(false); err != nil {
 		return err
 	}
 	for {
@@ -305,6 +319,14 @@ func (s *Server) ReadOnly(on bool) error {
 		return s.run("SET GLOBAL super_read_only = ON")
 	}
 	return s.run("SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF")
+}
+
+// ReadOnlySoon is ReadOnly(true) of a server that others may be committing at: it waits for moments only.
+func (s *Server) ReadOnlySoon() error {
+	if err := s.run("SET SESSION lock_wait_timeout = 2"); err != nil {
+		return err
+	}
+	return s.ReadOnly(true)
 }
 
 // Follow makes the server a replica of primary, from a position that it has reached; the zero Position: from where its own replication has

@@ -2,12 +2,14 @@ package server
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"skarv/pkg/control"
+	"skarv/pkg/placement"
 	"skarv/pkg/topology"
 )
 
@@ -20,7 +22,7 @@ type clusterMeter struct {
 	store *topology.Store
 	leads func() bool // nil: this process never does
 
-	up, leading, changes, oldest, slots *prometheus.Desc
+	up, leading, changes, oldest, slots, armed *prometheus.Desc
 
 	mu   sync.Mutex
 	seen *clusterWaits // nil: it does not lead, or could not look
@@ -31,6 +33,7 @@ type clusterWaits struct {
 	waiting, stuck       int // schema changes that have not ended, without and with a problem
 	oldest               time.Time
 	active, fenced, gone int // slots
+	armed                map[placement.NodeGroupID]bool
 }
 
 func newClusterMeter(store *topology.Store, leads func() bool) *clusterMeter {
@@ -44,6 +47,7 @@ func newClusterMeter(store *topology.Store, leads func() bool) *clusterMeter {
 		changes: desc("skarv_schema_changes", "Schema changes and new node groups that have not ended, on the leading process: those that wait or run, and those that are stuck.", "state"),
 		oldest:  desc("skarv_schema_change_oldest_seconds", "Age of the oldest schema change that has not ended, on the leading process; 0: there is none."),
 		slots:   desc("skarv_slots", "Places of proxies, on the leading process: in use (active), being shut out of the servers (fenced), left by a process that is gone (gone).", "state"),
+		armed:   desc("skarv_failover_armed", "1 while a replica would take the place of the node group's primary if that were lost, 0 while it would not although it should, on the leading process.", "node_group"),
 	}
 }
 
@@ -93,6 +97,9 @@ func waits(ctx context.Context, store *topology.Store) (*clusterWaits, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.armed, err = armed(ctx, store); err != nil {
+		return nil, err
+	}
 	members, err := store.Members(ctx)
 	for _, s := range slots {
 		switch {
@@ -105,6 +112,18 @@ func waits(ctx context.Context, store *topology.Store) (*clusterWaits, error) {
 		}
 	}
 	return w, err
+}
+
+// armed is, for each node group with automatic failover, whether a replica would take its primary's place.
+func armed(ctx context.Context, store *topology.Store) (map[placement.NodeGroupID]bool, error) {
+	seen, err := control.Failovers(ctx, store)
+	out := map[placement.NodeGroupID]bool{}
+	for id, f := range seen {
+		if f.Current(time.Now()) && (f.Armed || f.Why != "") {
+			out[id] = f.Armed
+		}
+	}
+	return out, err
 }
 
 // Describe implements prometheus.Collector.
@@ -137,4 +156,7 @@ func (m *clusterMeter) Collect(out chan<- prometheus.Metric) {
 	gauge(m.slots, float64(seen.active), "active")
 	gauge(m.slots, float64(seen.fenced), "fenced")
 	gauge(m.slots, float64(seen.gone), "gone")
+	for id, is := range seen.armed {
+		gauge(m.armed, flag[is], strconv.Itoa(int(id)))
+	}
 }

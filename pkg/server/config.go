@@ -18,6 +18,7 @@ import (
 
 	"skarv/pkg/adminaccess"
 	"skarv/pkg/certfile"
+	"skarv/pkg/control"
 )
 
 // Config is everything `skarv serve` can be told; DefaultConfig has the values used where the file says nothing.
@@ -31,6 +32,7 @@ type Config struct {
 	Backend    Backend   `yaml:"backend" doc:"Connections to the database servers."`
 	Workspace  Workspace `yaml:"workspace" doc:"Limits of queries for which rows are copied to one node group."`
 	Move       Move      `yaml:"move" doc:"How partitions are moved while this process leads."`
+	Failover   Failover  `yaml:"failover" doc:"Automatic failover of node groups that have it on (skarvctl nodegroup failover), while this process leads."`
 	PlanCache  int       `yaml:"plan_cache" doc:"Statement shapes whose plans are kept."`
 	SlowQuery  Duration  `yaml:"slow_query" doc:"Statements that take longer are logged by fingerprint; 0 logs none."`
 	DrainDelay Duration  `yaml:"drain_delay" doc:"How long the process goes on serving after it was told to stop, while /readyz says 503: until load balancers have noticed and send nobody any more. Then statements that run have 10 seconds."`
@@ -121,6 +123,11 @@ type Move struct {
 	ReplicaLag Duration `yaml:"replica_lag" doc:"Rows are moved slowly while a replica of a node group that gives or takes them is further behind."`
 }
 
+// Failover configures when a replica takes the place of a primary that is lost.
+type Failover struct {
+	After Duration `yaml:"after" doc:"A primary that answers neither the controller nor any other process for so long is lost, at least 5s. backend.fail_after must be less than 15s then."`
+}
+
 // LogConfig configures the process's log.
 type LogConfig struct {
 	Level  string `yaml:"level" doc:"debug, info, warn or error."`
@@ -163,6 +170,7 @@ func DefaultConfig() Config {
 		},
 		Workspace: Workspace{MaxRows: 5_000_000, MaxBytes: 1 << 30, TotalBytes: 4 << 30},
 		Move:      Move{ReplicaLag: Duration(5 * time.Second)},
+		Failover:  Failover{After: Duration(control.FailoverAfter)},
 		PlanCache: 10_000,
 		SlowQuery: Duration(time.Second),
 		HugePages: true,
@@ -285,6 +293,9 @@ func (c *Config) faults() []error {
 	positive("workspace.max_bytes", c.Workspace.MaxBytes)
 	positive("workspace.total_bytes", c.Workspace.TotalBytes)
 	positive("move.replica_lag", int64(c.Move.ReplicaLag))
+	if least := 5 * time.Second; c.Failover.After < Duration(least) {
+		add("failover.after: must be at least %v", least)
+	}
 	positive("plan_cache", int64(c.PlanCache))
 	if c.SlowQuery < 0 {
 		add("slow_query: must not be negative")

@@ -32,7 +32,7 @@ func (s *Server) runControl(ctx context.Context) error {
 		}
 		c := control.New(control.Config{
 			Store: s.store, Follower: s.follower, Addr: s.adminAddr(), Member: s.id, Log: s.log, Reorg: reorg.New(cfg), Login: s.pools.Login, Servers: s.servers,
-			Retry: s.options.ControlRetry,
+			Retry: s.options.ControlRetry, FailoverAfter: time.Duration(s.cfg.Failover.After),
 		})
 		g.Go(func() error { return c.Run(ctx) })
 		meter := newClusterMeter(s.store, c.Leads)

@@ -22,6 +22,23 @@ func (s *Server) runRests(ctx context.Context) error {
 	return nil
 }
 
+// reachEvery is how often it is looked which primaries do not answer.
+const reachEvery = 500 * time.Millisecond
+
+// runReach announces which primaries do not answer this process: no other server takes the place of one that somebody reaches.
+func (s *Server) runReach(ctx context.Context) error {
+	for {
+		var unreached []topology.Unreached
+		for _, p := range s.pools.Silences() {
+			unreached = append(unreached, topology.Unreached{Group: p.Group, Addr: p.Addr, Episode: p.Since.UnixNano()})
+		}
+		s.presence.Reaches(unreached)
+		if pause.For(ctx, reachEvery) != nil {
+			return nil
+		}
+	}
+}
+
 // switchovers are the node groups that get another primary.
 func (s *Server) switchovers() (standing []*catalog.NodeGroup) {
 	if snap := s.follower.Snapshot(); snap != nil {

@@ -326,7 +326,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer stopBase()
 	below, base := errgroup.WithContext(base)
 	for _, run := range []func(context.Context) error{
-		s.follower.Run, s.pools.Run, s.presence.Run, s.sequences.Run, s.coordinator.Run,
+		s.follower.Run, s.pools.Run, s.presence.Run, s.sequences.Run, s.coordinator.Run, s.runReach,
 	} {
 		below.Go(func() error { return run(base) })
 	}

@@ -14,6 +14,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/pause"
+	"skarv/pkg/placement"
 )
 
 // Member is one running process of the cluster, as it announces itself.
@@ -40,8 +41,18 @@ type Member struct {
 	Rests []string `json:"rests,omitempty"`
 	// Waits is what the process shows of its transactions that wait for locks.
 	Waits json.RawMessage `json:"waits,omitempty"`
+	// Unreached are the primaries that do not answer the process.
+	Unreached []Unreached `json:"unreached,omitempty"`
 	// Unfenced: the process uses a server with Skarv's own account, so that it could not be shut out there.
 	Unfenced bool `json:"unfenced,omitempty"`
+}
+
+// Unreached is a node group's primary that has not answered a process since some moment.
+type Unreached struct {
+	Group placement.NodeGroupID `json:"group"`
+	Addr  string                `json:"addr"`
+	// Episode is another one whenever it has answered in between.
+	Episode int64 `json:"episode"`
 }
 
 // Settled reports whether no statement about one of the tables runs at the member, or will run, by a catalog older than revision's.
@@ -53,18 +64,19 @@ func (m *Member) Settled(revision int64, tables []string) bool {
 
 // Presence announces this process under a lease and tells how far it has followed.
 type Presence struct {
-	store   *Store
-	member  Member
-	acked   atomic.Int64
-	drained atomic.Uint64
-	expects atomic.Uint64 // see Expect
-	slot    atomic.Pointer[Slot]
-	loose   atomic.Bool // Unfenced was called
-	waits   atomic.Pointer[json.RawMessage]
-	gated   atomic.Int64
-	stale   atomic.Pointer[[]string]
-	rests   atomic.Pointer[[]string]
-	wake    chan struct{}
+	store     *Store
+	member    Member
+	acked     atomic.Int64
+	drained   atomic.Uint64
+	expects   atomic.Uint64 // see Expect
+	slot      atomic.Pointer[Slot]
+	loose     atomic.Bool // Unfenced was called
+	waits     atomic.Pointer[json.RawMessage]
+	gated     atomic.Int64
+	stale     atomic.Pointer[[]string]
+	rests     atomic.Pointer[[]string]
+	unreached atomic.Pointer[[]Unreached]
+	wake      chan struct{}
 
 	// Who asks this process itself is told before etcd is, see AwaitDrained.
 	asked atomic.Int64 // how many wait
@@ -182,6 +194,13 @@ func (p *Presence) Rests(switchovers []string) {
 	}
 }
 
+// Reaches replaces what is announced as Member.Unreached. It never blocks, and is called by one goroutine at a time.
+func (p *Presence) Reaches(allBut []Unreached) {
+	if was := p.unreached.Swap(&allBut); (was == nil && len(allBut) > 0) || was != nil && !slices.Equal(*was, allBut) {
+		p.announceSoon()
+	}
+}
+
 // ShowWaits replaces what the process shows of its transactions that wait for locks, a JSON value; nil: nothing. It never blocks.
 func (p *Presence) ShowWaits(waits []byte) {
 	if waits == nil && p.waits.Load() == nil {
@@ -279,6 +298,9 @@ func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
 	}
 	if rests := p.rests.Load(); rests != nil {
 		m.Rests = *rests
+	}
+	if unreached := p.unreached.Load(); unreached != nil {
+		m.Unreached = *unreached
 	}
 	m.Gated = p.gated.Load()
 	if waits := p.waits.Load(); waits != nil {

@@ -29,6 +29,8 @@ const (
 	Leavings RecordKind = "leaving"
 	// EventRuns have what each event did last.
 	EventRuns RecordKind = "eventrun"
+	// Failovers have, by node group, what the controller has seen of its primary last.
+	Failovers RecordKind = "failover"
 )
 
 // Record is one stored record.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -174,7 +175,13 @@ func TestDevReplicas(t *testing.T) {
 	group := info.NodeGroups[0]
 	require.Len(t, group.Replicas, 1)
 	to, from := group.Replicas[0], group.Addr
+	on := command(t, "", program(t, "skarvctl"), "--addr", info.AdminAddr, "nodegroup", "failover", group.Name, "--automatic", "on")
+	require.Zero(t, on.code, on.errs)
+	require.NotContains(t, on.out, "NOTE")
 	for range 2 {
+		eventually(t, time.Minute, "automatic failover is armed, whoever is the primary", func() bool {
+			return command(t, "", program(t, "skarvctl"), "--addr", info.AdminAddr, "status").code == 0
+		})
 		r := command(t, "", program(t, "skarvctl"), "--addr", info.AdminAddr, "nodegroup", "switchover", group.Name, "--to", to)
 		require.Zero(t, r.code, r.errs)
 		exec1(t, db, "INSERT INTO d.t SELECT MAX(id) + 1 FROM d.t")

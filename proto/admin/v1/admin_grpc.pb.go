@@ -31,6 +31,7 @@ const (
 	Admin_SetPassword_FullMethodName          = "/skarv.admin.v1.Admin/SetPassword"
 	Admin_RemoveNodeGroup_FullMethodName      = "/skarv.admin.v1.Admin/RemoveNodeGroup"
 	Admin_Switchover_FullMethodName           = "/skarv.admin.v1.Admin/Switchover"
+	Admin_AutomaticFailover_FullMethodName    = "/skarv.admin.v1.Admin/AutomaticFailover"
 	Admin_Reorganise_FullMethodName           = "/skarv.admin.v1.Admin/Reorganise"
 	Admin_Reorganisations_FullMethodName      = "/skarv.admin.v1.Admin/Reorganisations"
 	Admin_ChangeReorganisation_FullMethodName = "/skarv.admin.v1.Admin/ChangeReorganisation"
@@ -76,6 +77,8 @@ type AdminClient interface {
 	RemoveNodeGroup(ctx context.Context, in *RemoveNodeGroupRequest, opts ...grpc.CallOption) (*RemoveNodeGroupResponse, error)
 	// Switchover makes another server a node group's primary.
 	Switchover(ctx context.Context, in *SwitchoverRequest, opts ...grpc.CallOption) (*SwitchoverResponse, error)
+	// AutomaticFailover says whether a replica takes the place of a node group's primary that is lost without being told to.
+	AutomaticFailover(ctx context.Context, in *AutomaticFailoverRequest, opts ...grpc.CallOption) (*AutomaticFailoverResponse, error)
 	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
 	// reorganisation runs, it returns that one.
 	Reorganise(ctx context.Context, in *ReorganiseRequest, opts ...grpc.CallOption) (*ReorganiseResponse, error)
@@ -235,6 +238,16 @@ func (c *adminClient) Switchover(ctx context.Context, in *SwitchoverRequest, opt
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SwitchoverResponse)
 	err := c.cc.Invoke(ctx, Admin_Switchover_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) AutomaticFailover(ctx context.Context, in *AutomaticFailoverRequest, opts ...grpc.CallOption) (*AutomaticFailoverResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AutomaticFailoverResponse)
+	err := c.cc.Invoke(ctx, Admin_AutomaticFailover_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -446,6 +459,8 @@ type AdminServer interface {
 	RemoveNodeGroup(context.Context, *RemoveNodeGroupRequest) (*RemoveNodeGroupResponse, error)
 	// Switchover makes another server a node group's primary.
 	Switchover(context.Context, *SwitchoverRequest) (*SwitchoverResponse, error)
+	// AutomaticFailover says whether a replica takes the place of a node group's primary that is lost without being told to.
+	AutomaticFailover(context.Context, *AutomaticFailoverRequest) (*AutomaticFailoverResponse, error)
 	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
 	// reorganisation runs, it returns that one.
 	Reorganise(context.Context, *ReorganiseRequest) (*ReorganiseResponse, error)
@@ -520,6 +535,9 @@ func (UnimplementedAdminServer) RemoveNodeGroup(context.Context, *RemoveNodeGrou
 }
 func (UnimplementedAdminServer) Switchover(context.Context, *SwitchoverRequest) (*SwitchoverResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Switchover not implemented")
+}
+func (UnimplementedAdminServer) AutomaticFailover(context.Context, *AutomaticFailoverRequest) (*AutomaticFailoverResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AutomaticFailover not implemented")
 }
 func (UnimplementedAdminServer) Reorganise(context.Context, *ReorganiseRequest) (*ReorganiseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Reorganise not implemented")
@@ -733,6 +751,24 @@ func _Admin_Switchover_Handler(srv interface{}, ctx context.Context, dec func(in
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServer).Switchover(ctx, req.(*SwitchoverRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_AutomaticFailover_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AutomaticFailoverRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).AutomaticFailover(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_AutomaticFailover_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).AutomaticFailover(ctx, req.(*AutomaticFailoverRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1091,6 +1127,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Switchover",
 			Handler:    _Admin_Switchover_Handler,
+		},
+		{
+			MethodName: "AutomaticFailover",
+			Handler:    _Admin_AutomaticFailover_Handler,
 		},
 		{
 			MethodName: "Reorganise",

@@ -1,0 +1,203 @@
+package failover
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlerr"
+)
+
+// LeastAlone is what semi-synchronous replication's timeout must be at least: a primary that goes on by itself after it acknowledges what no
+// replica has, and nobody who takes its place could know.
+const LeastAlone = 24 * time.Hour
+
+// View is what a look at a server has found of what decides whether it may be lost, or take the place of one that is.
+type View struct {
+	Addr, ID string
+	// Replication is nil for a server that is no replica.
+	Replication *Replication
+	SemiSync    SemiSync
+	ReadOnly    bool
+	Logs        bool // has a binary log, and of others' transactions as well
+	// Durable: what is acknowledged is on its disk.
+	Durable bool
+}
+
+// SemiSync is what a server says of semi-synchronous replication.
+type SemiSync struct {
+	// CanSource and CanAcknowledge: it knows the settings of a primary and of a replica, which on MySQL are plugins'.
+	CanSource, CanAcknowledge bool
+	// Source: as a primary it waits for replicas; now, and not only by its settings.
+	Source, Waits bool
+	// Acknowledges: as a replica it acknowledges what it receives; by its settings, and on its present connection.
+	Acknowledges, Acknowledging bool
+	AfterSync                   bool // a commit is seen by nobody before it is acknowledged
+	WaitsWithout                bool // also without any replica connected
+	Timeout                     time.Duration
+	Acks                        int // replicas that must have acknowledged
+	Clients                     int // replicas that may
+}
+
+// semiSync reads variables and status by the names of MySQL.
+func semiSync(of map[string]string) SemiSync {
+	has := func(name string) bool { return of["rpl_semi_sync_"+name] != "" }
+	on := func(name string) bool { return of["rpl_semi_sync_"+name] == "ON" }
+	number := func(name string, otherwise int) int {
+		if n, err := strconv.Atoi(of["rpl_semi_sync_"+name]); err == nil {
+			return n
+		}
+		return otherwise
+	}
+	s := SemiSync{
+		CanSource: has("source_enabled"), Source: on("source_enabled"), Waits: on("source_status"), AfterSync: of["rpl_semi_sync_source_wait_point"] == "AFTER_SYNC",
+		WaitsWithout: on("source_wait_no_replica"), Acks: number("source_wait_for_replica_count", 1), Clients: number("source_clients", 0),
+		CanAcknowledge: has("replica_enabled"), Acknowledges: on("replica_enabled"), Acknowledging: on("replica_status"),
+	}
+	const most = 1 << 32 // more is for ever
+	if ms, err := strconv.ParseUint(of["rpl_semi_sync_source_timeout"], 10, 64); err == nil {
+		s.Timeout = time.Duration(min(ms, most)) * time.Millisecond
+	}
+	return s
+}
+
+// View looks at the server.
+func (s *Server) View() (*View, error) {
+	v := &View{Addr: s.Addr}
+	var err error
+	if v.ID, err = s.ID(); err != nil {
+		return nil, err
+	}
+	if v.Replication, err = s.Replication(); err != nil {
+		return nil, err
+	}
+	of := map[string]string{}
+	for _, sql := range []string{"SHOW GLOBAL VARIABLES LIKE 'rpl_semi_sync%'", "SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync%'"} {
+		_, rows, err := s.QueryAll(sql, 1<<8)
+		if err != nil {
+			return nil, fmt.Errorf("server %s: %w", s.Addr, err)
+		}
+		for _, r := range rows {
+			of[strings.NewReplacer("master", "source", "slave", "replica").Replace(strings.ToLower(string(r[0])))] = string(r[1])
+		}
+	}
+	v.SemiSync = semiSync(of)
+	logs := "log_replica_updates"
+	if s.Flavor == catalog.MariaDB {
+		logs = "log_slave_updates"
+	}
+	_, rows, err := s.QueryAll("SELECT @@global.read_only, @@global.log_bin AND @@global."+logs+", @@global.sync_binlog, @@global.innodb_flush_log_at_trx_commit", 1)
+	if err != nil || len(rows) != 1 {
+		return nil, fmt.Errorf("server %s: %w", s.Addr, err)
+	}
+	r := rows[0]
+	v.ReadOnly, v.Logs, v.Durable = string(r[0]) != "0" && string(r[0]) != "OFF", string(r[1]) == "1", string(r[2]) == "1" && slices.Contains([]string{"1", "3"}, string(r[3]))
+	return v, nil
+}
+
+// setting is the name of a setting of semi-synchronous replication on servers of a flavor.
+func setting(flavor catalog.Flavor, name string) string {
+	if flavor == catalog.MariaDB {
+		name = strings.NewReplacer("source", "master", "replica", "slave").Replace(name)
+	}
+	return "rpl_semi_sync_" + name
+}
+
+// Wait has a primary wait for its replicas, or not. A server that is made a replica must not: it would wait for replicas of its own before it
+// applies anything.
+func (s *Server) Wait(on bool) error {
+	name := setting(s.Flavor, "source_enabled")
+	err := s.run(fmt.Sprintf("SET GLOBAL %s = %d", name, map[bool]int{true: 1}[on]))
+	if sqlerr.HasCode(err, sqlerr.SpecificAccessDenied) {
+		return fmt.Errorf("server %s: Skarv's account may not set %s: GRANT %s ON *.* TO it", s.Addr, name,
+			map[catalog.Flavor]string{catalog.MariaDB: "REPLICATION MASTER ADMIN", catalog.MySQL: "SYSTEM_VARIABLES_ADMIN"}[s.Flavor])
+	}
+	return err
+}
+
+// Lossless tells what must be so for a primary to be lost without anything that it has acknowledged, or returns "". replicas are all that are known,
+// those that cannot be reached as nil.
+//
+// The primary waits for acks replicas before it acknowledges, and never goes on without. Who takes its place asks so many replicas that fewer than acks are
+// left: among those it asked is one that has everything.
+func Lossless(flavor catalog.Flavor, primary *View, replicas map[string]*View) string {
+	name := func(n string) string { return setting(flavor, n) }
+	s := primary.SemiSync
+	switch {
+	case primary.Replication != nil:
+		return primary.Addr + " is a replica itself"
+	case len(replicas) == 0:
+		return "it has no replica that is known: name one with the node group"
+	case !s.CanSource:
+		return fmt.Sprintf("INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so' on %s, and rpl_semi_sync_replica on its replicas", primary.Addr)
+	case !s.AfterSync:
+		return fmt.Sprintf("SET GLOBAL %s = AFTER_SYNC on %s", name("source_wait_point"), primary.Addr)
+	case s.Timeout < LeastAlone:
+		return fmt.Sprintf("SET GLOBAL %s = 4294967295 on %s: it acknowledges what no replica has after that many milliseconds; at least %d", name("source_timeout"), primary.Addr, LeastAlone.Milliseconds())
+	case !s.WaitsWithout:
+		return fmt.Sprintf("SET GLOBAL %s = ON on %s", name("source_wait_no_replica"), primary.Addr)
+	case !primary.Logs:
+		return primary.Addr + " has no binary log, or none of what it is sent (log_bin, " + map[catalog.Flavor]string{catalog.MariaDB: "log_slave_updates", catalog.MySQL: "log_replica_updates"}[flavor] + ")"
+	case !primary.Durable:
+		return fmt.Sprintf("SET GLOBAL sync_binlog = 1, GLOBAL innodb_flush_log_at_trx_commit = 1 on %s: when its machine stops and it comes back at once it would lack what its replicas have", primary.Addr)
+	}
+	ackers, silent := 0, 0
+	for _, addr := range slices.Sorted(maps.Keys(replicas)) {
+		v := replicas[addr]
+		if v == nil {
+			if silent++; silent >= s.Acks {
+				return fmt.Sprintf("replica %s cannot be reached, and may be the one that has everything", addr)
+			}
+			continue
+		}
+		if why := unfit(flavor, primary, v); why != "" {
+			return why
+		}
+		if v.SemiSync.Acknowledging {
+			ackers++
+		}
+	}
+	switch {
+	case ackers < s.Acks:
+		return fmt.Sprintf("too few replicas acknowledge (%d of %d): SET GLOBAL %s = ON on them, then STOP REPLICA IO_THREAD; START REPLICA IO_THREAD", ackers, s.Acks, name("replica_enabled"))
+	case s.Clients > ackers+silent:
+		return fmt.Sprintf("%s has replicas that acknowledge and are not known to the cluster (%d of %d): name them with the node group, or SET GLOBAL %s = OFF there", primary.Addr, s.Clients-ackers-silent, s.Clients, name("replica_enabled"))
+	case !s.Source:
+		return fmt.Sprintf("SET GLOBAL %s = ON on %s", name("source_enabled"), primary.Addr)
+	case !s.Waits:
+		return primary.Addr + " acknowledges what no replica has, until they have caught up (Rpl_semi_sync_..._status is OFF)"
+	}
+	return ""
+}
+
+// unfit tells why a replica could not take the primary's place.
+func unfit(flavor catalog.Flavor, primary, v *View) string {
+	r := v.Replication
+	switch {
+	case r == nil:
+		return v.Addr + " is no replica"
+	case r.SourceID != primary.ID:
+		return fmt.Sprintf("%s replicates from another server than %s", v.Addr, primary.Addr)
+	case r.Error != "":
+		return fmt.Sprintf("replica %s has stopped: %s", v.Addr, r.Error)
+	case !r.Receives:
+		return fmt.Sprintf("replica %s is not connected to the primary: START REPLICA there", v.Addr)
+	case !r.Applies:
+		return fmt.Sprintf("replica %s does not apply what it receives: START REPLICA there", v.Addr)
+	case !r.GTID:
+		return fmt.Sprintf("replica %s does not replicate by global transaction ids", v.Addr)
+	case r.Filters:
+		return fmt.Sprintf("replica %s leaves out databases or tables", v.Addr)
+	case !v.ReadOnly:
+		return fmt.Sprintf("SET GLOBAL read_only = ON on replica %s", v.Addr)
+	case !v.Logs:
+		return fmt.Sprintf("replica %s does not log what it applies", v.Addr)
+	case v.SemiSync.Source:
+		return fmt.Sprintf("SET GLOBAL %s = OFF on replica %s: it waits for replicas of its own before it applies anything", setting(flavor, "source_enabled"), v.Addr)
+	}
+	return ""
+}
