@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"skarv/pkg/placement"
-	"skarv/pkg/session"
+	"skarv/pkg/processlist"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 	adminv1 "skarv/proto/admin/v1"
@@ -52,7 +52,7 @@ func (s *Server) allSessions(ctx context.Context) (list []*adminv1.Session, miss
 	return list, missing, err
 }
 
-func toSessions(in []session.Process) (list []*adminv1.Session) {
+func toSessions(in []processlist.Process) (list []*adminv1.Session) {
 	for _, p := range in {
 		list = append(list, &adminv1.Session{ // what is not UTF-8 would cost the whole answer
 			Id: p.ID, User: strings.ToValidUTF8(p.User, "?"), Host: p.Host, Database: strings.ToValidUTF8(p.DB, "?"), Command: p.Command, Since: timestamppb.New(p.Since), Statement: p.SQL,
@@ -89,7 +89,7 @@ func (s *Server) lockHolders(ctx context.Context) (names []string) {
 const maxPeerCalls = 16
 
 // Processes implements session.Peers.
-func (p peers) Processes(ctx context.Context) (list []session.Process, missing []string, err error) {
+func (p peers) Processes(ctx context.Context) (list []processlist.Process, missing []string, err error) {
 	members, err := p.others(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +111,7 @@ func (p peers) Processes(ctx context.Context) (list []session.Process, missing [
 				return nil
 			}
 			for _, x := range r.GetSessions() {
-				list = append(list, session.Process{
+				list = append(list, processlist.Process{
 					ID: x.GetId(), User: x.GetUser(), Host: x.GetHost(), DB: x.GetDatabase(), Command: x.GetCommand(),
 					Since: x.GetSince().AsTime(), SQL: x.GetStatement(), LockThread: x.GetLockThread(),
 				})

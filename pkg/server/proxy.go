@@ -22,6 +22,7 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/plancache"
 	"skarv/pkg/planner"
+	"skarv/pkg/processlist"
 	"skarv/pkg/reorg"
 	"skarv/pkg/sequence"
 	"skarv/pkg/session"
@@ -63,7 +64,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Estimates: statistics.New(),
 		DDL:       s.ddl(),
 		Accounts:  accountChanges{account.Store{Topology: s.store}, s.controller()},
-		Registry:  s.sessions,
+		Clients:   s.sessions,
 		Metrics:   counted,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
 		PackSize:  s.cfg.Backend.PackSize,
@@ -176,9 +177,9 @@ const workingShown = 5
 
 // working is how many of clients have a statement that runs, and which have had it for the longest time. The text of statements is left
 // out, for it has values.
-func working(clients []session.Process, now time.Time) (n int, longest []string) {
-	clients = slices.DeleteFunc(clients, func(p session.Process) bool { return p.Command == "Sleep" || p.Command == "" })
-	slices.SortFunc(clients, func(a, b session.Process) int { return a.Since.Compare(b.Since) })
+func working(clients []processlist.Process, now time.Time) (n int, longest []string) {
+	clients = slices.DeleteFunc(clients, func(p processlist.Process) bool { return p.Command == "Sleep" || p.Command == "" })
+	slices.SortFunc(clients, func(a, b processlist.Process) int { return a.Since.Compare(b.Since) })
 	for _, p := range clients[:min(len(clients), workingShown)] {
 		longest = append(longest, fmt.Sprintf("client %d of %s at %s: %s for %v", p.ID, p.User, p.Host, p.Command, now.Sub(p.Since).Round(time.Second)))
 	}

@@ -30,10 +30,10 @@ import (
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/pause"
 	"skarv/pkg/placement"
+	"skarv/pkg/processlist"
 	"skarv/pkg/reorg"
 	"skarv/pkg/schema"
 	"skarv/pkg/sequence"
-	"skarv/pkg/session"
 	"skarv/pkg/socket"
 	"skarv/pkg/topology"
 	"skarv/pkg/txn"
@@ -58,7 +58,7 @@ type Server struct {
 	servers   schema.Dialer
 	sequences *sequence.Sequences
 	presence  *topology.Presence
-	sessions  *session.Registry
+	sessions  *processlist.List
 	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
 	load      atomic.Pointer[metrics.LoadMeter]  // nil until then, too
 	started   time.Time
@@ -118,7 +118,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	}
 	s := &Server{
 		cfg: cfg, id: hex.EncodeToString(id[:]), version: o.Version, log: o.Log,
-		registry: prometheus.NewRegistry(), sessions: session.NewRegistry(), started: time.Now(),
+		registry: prometheus.NewRegistry(), sessions: processlist.New(), started: time.Now(),
 	}
 	defer func() {
 		if err != nil {

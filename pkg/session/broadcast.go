@@ -28,13 +28,13 @@ func (s *Session) broadcast(p *plan.Plan, n *plan.Broadcast) error {
 	err := b.run()
 	if err != nil {
 		for _, c := range b.lent {
-			s.running.leave(c)
+			s.client.Leave(c)
 			c.Discard()
 		}
 		return err
 	}
 	for i, c := range b.lent {
-		s.running.leave(c)
+		s.client.Leave(c)
 		if b.spaces[i].Close() != nil {
 			c.Interrupt() // the answer is right; the connection goes, and the tables with it
 		}
@@ -74,7 +74,7 @@ func (b *broadcast) run() error {
 		}
 		return err
 	}
-	if s.hit() { // by a KILL that met no statement on a server
+	if s.client.Hit() { // by a KILL that met no statement on a server
 		return sqlerr.QueryInterrupted.New()
 	}
 	for i := range b.n.Copies {
@@ -102,7 +102,7 @@ func (b *broadcast) open(groups []placement.NodeGroupID) error {
 		}
 		c.Dirty = true // until the pool has reset it
 		b.lent = append(b.lent, c)
-		s.running.enter(c)
+		s.client.Enter(c)
 		w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode, s.taken)
 		if err != nil {
 			return txn.Lost(c, err)

@@ -81,9 +81,9 @@ func (s *Session) checksumOn(g placement.NodeGroupID, t *catalog.Table, option s
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s.running.enter(c)
+	s.client.Enter(c)
 	cols, rows, err := c.QueryAll("CHECKSUM TABLE "+t.SQL()+" "+option, 1)
-	s.running.leave(c)
+	s.client.Leave(c)
 	if err == nil && c.LastWarnings() > 0 {
 		told = s.appendWarnings(nil, c)
 	}

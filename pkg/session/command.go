@@ -62,9 +62,9 @@ func (s *Session) fieldList(payload []byte) error {
 
 // statistics is COM_STATISTICS: one line for people, of which programs read the beginning.
 func (s *Session) statistics() error {
-	r := s.cfg.Registry
+	clients := s.cfg.Clients
 	return s.conn.WritePacket(fmt.Appendf(nil, "Uptime: %d  Threads: %d  Node groups: %d  Databases: %d  Snapshot: %d",
-		int(r.clock().Seconds()), r.Len(), len(s.snap.Groups), len(s.snap.Databases), s.snap.Revision))
+		int(clients.Clock().Seconds()), clients.Len(), len(s.snap.Groups), len(s.snap.Databases), s.snap.Revision))
 }
 
 // setOption is COM_SET_OPTION: multi-statements on (0) or off (1).

@@ -74,8 +74,8 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 		c.group = 0
 	}
 	if b := c.branch(g); b != nil {
-		c.s.running.enter(b)
-		c.s.flight.Note(c.s.cfg.Registry.clock(), flight.Fragment, g, 0)
+		c.s.client.Enter(b)
+		c.s.client.Flight.Note(c.s.cfg.Clients.Clock(), flight.Fragment, g, 0)
 		return b, nil
 	}
 	if write && !c.commits && c.s.tx == nil && c.statement == nil && c.plan != nil && writes(c.plan) {
@@ -95,8 +95,8 @@ func (c *conns) Acquire(g placement.NodeGroupID, write bool) (exec.Conn, error) 
 			return nil, err
 		}
 	}
-	c.s.running.enter(b)
-	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.Fragment, g, 0)
+	c.s.client.Enter(b)
+	c.s.client.Flight.Note(c.s.cfg.Clients.Clock(), flight.Fragment, g, 0)
 	return b, nil
 }
 
@@ -154,7 +154,7 @@ func (c *conns) Release(ec exec.Conn, err error) {
 	if c.beside != nil {
 		c.beside.groups[b.Group]--
 	}
-	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.FragmentEnd, b.Group, fragmentCode(err))
+	c.s.client.Flight.Note(c.s.cfg.Clients.Clock(), flight.FragmentEnd, b.Group, fragmentCode(err))
 	if err == nil {
 		c.Keep(b)
 	}
@@ -172,7 +172,7 @@ func (c *conns) Release(ec exec.Conn, err error) {
 			b.Interrupt()
 		}
 	}
-	c.s.running.leave(b) // not before: what is read out can be ended by KILL and by shutdown
+	c.s.client.Leave(b) // not before: what is read out can be ended by KILL and by shutdown
 	if inTransaction {
 		// It stays until the transaction ends, which must not happen before the other connections of the statement are
 		// released: whether it is still good is looked at then.
@@ -280,7 +280,7 @@ func (c *conns) EndStatement(err error) error {
 	tx := c.statement
 	c.statement, c.s.own = nil, nil
 	_ = tx.EndStatement(nil) // what it did is kept
-	c.s.flight.Note(c.s.cfg.Registry.clock(), flight.Commit, 0, 0)
+	c.s.client.Flight.Note(c.s.cfg.Clients.Clock(), flight.Commit, 0, 0)
 	out, err := c.s.commit(tx)
 	if out.Pending != "" {
 		c.warnings, c.pending = append(c.warnings, pendingNote(out.Pending)), 1

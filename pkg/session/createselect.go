@@ -386,8 +386,8 @@ func (s *Session) defineFromSelect(p *plan.Plan, c *createSelect, query []byte, 
 		b.Dirty = true // the temporary table goes with the reset
 		defer b.Release()
 	}
-	s.running.enter(b)
-	defer s.running.leave(b)
+	s.client.Enter(b)
+	defer s.client.Leave(b)
 	st, err := b.Prepare(query)
 	if err != nil {
 		return "", nil, txn.Lost(b, err)

@@ -61,9 +61,9 @@ func (s *Session) fetch(payload []byte) error {
 	packets := s.conn.Request()
 	wire.SetStatement(packets, cur.id)
 	rows := fetched{dst: s.conn, noEOF: s.conn.Capabilities().Has(wire.CapDeprecateEOF)}
-	s.running.enter(cur.conn)
+	s.client.Enter(cur.conn)
 	sum, err := cur.conn.Relay(packets, wire.ComStmtFetch, &rows, s.relayBuffer())
-	s.running.leave(cur.conn)
+	s.client.Leave(cur.conn)
 	if late := rows.finish(&sum, err == nil, s.status()); late != nil && err == nil {
 		err = &mysqlconn.DstError{Err: late}
 	}

@@ -31,12 +31,12 @@ const killedEvery = time.Second
 // UntilKilled implements backend.Owner: a context for what waits for others, which ends with a KILL, or with this process.
 func (s *Session) UntilKilled(most time.Duration) (ctx context.Context, done func() error) {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
-	outer := s.endWait.Swap(&cancel)
+	end := s.client.Waits(cancel)
 	if s.interrupted() != nil {
 		cancel()
 	}
 	return ctx, func() error {
-		s.endWait.Store(outer)
+		end()
 		cancel()
 		return s.interrupted()
 	}

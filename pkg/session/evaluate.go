@@ -73,7 +73,7 @@ func (s *Session) evaluateOn(b *backend.Conn, sql, clock []byte) (out exec.Evalu
 	if err := s.computeOn(b, sql, clock, &out); err != nil {
 		return out, err
 	}
-	if s.hit() { // servers may give a value for what a KILL has ended
+	if s.client.Hit() { // servers may give a value for what a KILL has ended
 		return out, sqlerr.QueryInterrupted.New()
 	}
 	if out.Warnings = b.LastWarnings(); out.Warnings == 0 {
@@ -94,9 +94,9 @@ func (s *Session) evaluateOn(b *backend.Conn, sql, clock []byte) (out exec.Evalu
 
 // computeOn runs the SELECT, which a KILL reaches.
 func (s *Session) computeOn(b *backend.Conn, sql, clock []byte, out *exec.Evaluated) error {
-	s.running.enter(b)
-	defer s.running.leave(b)
-	if s.hit() { // by a KILL that met no statement on a server
+	s.client.Enter(b)
+	defer s.client.Leave(b)
+	if s.client.Hit() { // by a KILL that met no statement on a server
 		return sqlerr.QueryInterrupted.New()
 	}
 	if clock != nil {

@@ -46,9 +46,9 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	}
 	s.db = e.Database
 	s.followDB()
-	s.notKilled()
-	s.began = s.cfg.Registry.clock()
-	s.activity.set("Event", s.db, []byte(e.Text), s.began)
+	s.client.ForgetKills()
+	s.began = s.cfg.Clients.Clock()
+	s.client.Begin("Event", s.db, []byte(e.Text), s.began)
 	s.beginWork()
 	s.calls, s.more = &calls{}, true
 	err = a.run(nil)

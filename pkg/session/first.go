@@ -27,8 +27,8 @@ func (s *Session) wanted(f *plan.FirstRows) uint64 {
 // table is the whole answer only if it is as long as the query's LIMIT lets it be. prepared: sql is executed as a prepared
 // statement with those of the client's parameters that params names.
 func (s *Session) copyFull(c *backend.Conn, sql []byte, params []int, prepared bool, rows uint64) (sum wire.ResultSummary, err error) {
-	s.running.enter(c)
-	defer s.running.leave(c)
+	s.client.Enter(c)
+	defer s.client.Leave(c)
 	if prepared {
 		end, err := s.sendPrepared(c, sql, params)
 		if err != nil {

@@ -137,7 +137,7 @@ func (s *Session) announcePartitions(t partitionUse) error {
 		s.cutOff = true // a part of it is done
 		return errHandedOver()
 	}
-	s.flight.Note(s.cfg.Registry.clock(), flight.Held, 0, 0)
+	s.client.Flight.Note(s.cfg.Clients.Clock(), flight.Held, 0, 0)
 	if err := s.thawAside(t.Touched); err != nil {
 		return err
 	}
@@ -204,9 +204,9 @@ func (s *Session) awaitThaw(t *exec.Touched) error {
 	s.cfg.Metrics.Held()
 	deadline := time.Now().Add(thawTimeout)
 	ok, err := s.awaitSnapshot(deadline, thawed)
-	for err != nil && !s.killed.Load() && s.tx == nil && s.gaveWay(sqlerr.QueryInterrupted.New()) {
+	for err != nil && !s.client.Doomed() && s.tx == nil && s.gaveWay(sqlerr.QueryInterrupted.New()) {
 		// It was evicted for what it had announced just now, and has taken back.
-		s.notKilled()
+		s.client.ForgetKills()
 		ok, err = s.awaitSnapshot(deadline, thawed)
 	}
 	switch {
@@ -232,7 +232,7 @@ func (s *Session) leave() {
 // Evict implements barrier.Owner.
 func (s *Session) Evict() {
 	if !s.busy.TryLock() {
-		s.running.evict(func() { s.kills.Add(eviction) }) // what comes of it is giveWay's
+		s.client.Evict() // what comes of it is giveWay's
 		return
 	}
 	defer s.busy.Unlock()
@@ -247,13 +247,13 @@ func (s *Session) Evict() {
 
 // gaveWay reports whether err is what became of a statement that Evict has ended, and nobody else.
 func (s *Session) gaveWay(err error) bool {
-	kills, evictions := s.hits()
+	kills, evictions := s.client.Hits()
 	return err != nil && evictions > 0 && s.locks == nil && sqlerr.HasCode(err, sqlerr.QueryInterrupted) && kills == evictions
 }
 
 // keepsBack reports whether an error that is all of a server's answer is not for the client.
 func (s *Session) keepsBack(code sqlerr.Code) bool {
-	if _, evictions := s.hits(); code == sqlerr.QueryInterrupted && s.locks == nil && evictions > 0 {
+	if _, evictions := s.client.Hits(); code == sqlerr.QueryInterrupted && s.locks == nil && evictions > 0 {
 		return true
 	}
 	if namesAccount(code) {
@@ -275,7 +275,7 @@ func (s *Session) giveWay(p *plan.Plan, err error) error {
 		return errHandedOver()
 	}
 	s.leave()
-	s.notKilled()
+	s.client.ForgetKills()
 	return errReplan
 }
 

@@ -60,9 +60,9 @@ func (s *Session) takeLocks() error {
 		c, err := s.Get(g)
 		if err == nil {
 			s.locks[g] = c
-			s.running.enter(c)
+			s.client.Enter(c)
 			_, err = c.Exec(s.locked.sql)
-			s.running.leave(c)
+			s.client.Leave(c)
 			if err != nil {
 				err = txn.Lost(c, err)
 			}
@@ -207,9 +207,9 @@ func (s *Session) eachLocked(f func(*backend.Conn) error) (first error) {
 	slices.Sort(groups)
 	for _, g := range groups {
 		c := s.locks[g]
-		s.running.enter(c)
+		s.client.Enter(c)
 		err := f(c)
-		s.running.leave(c)
+		s.client.Leave(c)
 		if err != nil && first == nil {
 			first = txn.Lost(c, err)
 		}

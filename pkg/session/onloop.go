@@ -109,13 +109,6 @@ func (s *Session) commitAside() {
 	s.conn.Task().Blocking(s.hold.Commit)
 }
 
-// lock locks r, which a KILL holds until it is done.
-func (r *running) lock() {
-	if !r.mu.TryLock() {
-		r.conn.Task().Blocking(r.mu.Lock)
-	}
-}
-
 func (s *Session) writeAside(p *plan.Plan, w *plan.Workspace) (err error) {
 	s.conn.Task().Blocking(func() { err = s.workspaceWrite(p, w) })
 	return err

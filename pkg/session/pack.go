@@ -35,7 +35,7 @@ import (
 //	an error or warnings, an answer longer than the buffer    that member alone, and from then on as long as it asks for the same
 //	the connection is lost, or the leader cannot begin        all that have no answer yet
 //	KILL of one of them, its client gone, the process stops   the KILL may meet the statement of another: the pack is ended, the connection
-//	                                                          closed, and the others run theirs alone (see answer and running.alight)
+//	                                                          closed, and the others run theirs alone (see answer and join)
 type pack struct {
 	of       *packs
 	key      packKey
@@ -44,7 +44,7 @@ type pack struct {
 	members  []*Session      // in order
 	batch    mysqlconn.Batch // their requests; answer is made once
 	answered int             // of members: what these do by now is not the pack's any more
-	first    time.Duration   // when the first answer was there, on the Registry's clock
+	first    time.Duration   // when the first answer was there, on the clock of Config.Clients
 	ended    bool            // before its time, by a KILL
 
 	// of the leader's prepared statement
@@ -143,7 +143,7 @@ func (s *Session) join(p *plan.Plan, g placement.NodeGroupID, r request) (ran bo
 		return false, nil
 	}
 	pk := open[at]
-	if !s.running.board(pk) {
+	if !s.client.Board(pk.conn) {
 		return false, nil
 	}
 	pk.members = append(pk.members, s)
@@ -151,7 +151,10 @@ func (s *Session) join(p *plan.Plan, g placement.NodeGroupID, r request) (ran bo
 	t.Wait()
 	answer := s.relayBuffer()[:copy(s.relayBuffer(), s.packed)] // the leader goes on as soon as this session waits
 	s.packed = nil
-	s.running.alight(pk)
+	if conn := pk.conn; !s.client.Alight(conn) { // whose leader may give it back as soon as this session waits: a KILL on its way is to meet nobody else
+		pk.end()
+		s.client.AlightLate(conn)
+	}
 	switch {
 	case len(answer) > 0:
 		s.used.strategy = metrics.Packed
@@ -159,7 +162,7 @@ func (s *Session) join(p *plan.Plan, g placement.NodeGroupID, r request) (ran bo
 			return true, errClient
 		}
 		return true, s.answered(p, nil, &s.used.summary)
-	case s.hit():
+	case s.client.Hit():
 		return true, sqlerr.QueryInterrupted.New()
 	}
 	return false, nil
@@ -188,7 +191,7 @@ func (s *Session) lead(p *plan.Plan, c *backend.Conn, g placement.NodeGroupID, c
 	}
 	ps := packsOf(t.Loop())
 	if at := ps.pace(g); at.rest > 0 {
-		if s.cfg.Registry.clock() < at.rest {
+		if s.cfg.Clients.Clock() < at.rest {
 			return nil
 		}
 		at.rest = 0
@@ -253,7 +256,7 @@ func (pk *pack) timed() {
 	if pk.ended || n == 1 || pk.answered != 1 && pk.answered != n {
 		return
 	}
-	now := pk.leader.cfg.Registry.clock()
+	now := pk.leader.cfg.Clients.Clock()
 	if pk.answered == 1 {
 		pk.first = now
 		return
@@ -270,7 +273,7 @@ func (pk *pack) endIfHit() {
 
 // hit reports whether a KILL was for one of those who have no answer.
 func (pk *pack) hit() bool {
-	return pk.leader.mustEnd() || slices.ContainsFunc(pk.members[pk.answered:], (*Session).mustEnd)
+	return pk.leader.client.MustEnd() || slices.ContainsFunc(pk.members[pk.answered:], func(s *Session) bool { return s.client.MustEnd() })
 }
 
 // end ends the pack before its time, and with it its connection.

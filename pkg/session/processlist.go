@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/processlist"
 	"skarv/pkg/sqltypes"
 )
 
 // processes lists the sessions of the whole cluster that the account may see, in order of their ids.
-func (s *Session) processes() []Process {
+func (s *Session) processes() []processlist.Process {
 	list := s.allProcesses()
 	if s.account.Global()&catalog.MayProcess == 0 {
-		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != s.account.Name })
+		list = slices.DeleteFunc(list, func(p processlist.Process) bool { return p.User != s.account.Name })
 	}
-	slices.SortFunc(list, func(a, b Process) int { return int(int64(a.ID) - int64(b.ID)) })
+	slices.SortFunc(list, func(a, b processlist.Process) int { return int(int64(a.ID) - int64(b.ID)) })
 	return list
 }
 
 // allProcesses lists the sessions of the whole cluster. Processes that do not answer leave a warning.
-func (s *Session) allProcesses() []Process {
-	list := s.cfg.Registry.Processes()
+func (s *Session) allProcesses() []processlist.Process {
+	list := s.cfg.Clients.Processes()
 	if s.cfg.Peers != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), peerTimeout)
 		defer cancel()
@@ -36,13 +37,13 @@ func (s *Session) allProcesses() []Process {
 			s.warnings = append(s.warnings, Warning{"Warning", 1105, "the clients of process " + m + " are missing: it does not answer", ""})
 		}
 		list = append(list, others...)
-		boundTexts(list)
+		processlist.Bound(list)
 	}
 	return list
 }
 
-// seconds is how long a process has done what it does.
-func (p *Process) seconds() int { return max(0, int(time.Since(p.Since).Seconds())) }
+// secondsOf is how long a process has done what it does.
+func secondsOf(p *processlist.Process) int { return max(0, int(time.Since(p.Since).Seconds())) }
 
 // nullable is s, or NULL for "".
 func nullable(s string) any {
@@ -59,7 +60,7 @@ func (s *Session) showProcesslist(full bool) error {
 		if !full && len(p.SQL) > 100 {
 			p.SQL = p.SQL[:100]
 		}
-		row := []any{p.ID, p.User, p.Host, nullable(p.DB), p.Command, p.seconds(), "", nullable(p.SQL)}
+		row := []any{p.ID, p.User, p.Host, nullable(p.DB), p.Command, secondsOf(&p), "", nullable(p.SQL)}
 		if s.cfg.Dialect.MariaDB() {
 			row = append(row, "0.000")
 		}
@@ -103,7 +104,7 @@ func (s *Session) processlistTable() *table {
 		t.columns = append(t.columns, more.columns...)
 	}
 	for _, p := range s.processes() {
-		row := []any{p.ID, p.User, p.Host, nullable(p.DB), p.Command, p.seconds(), "", nullable(p.SQL)}
+		row := []any{p.ID, p.User, p.Host, nullable(p.DB), p.Command, secondsOf(&p), "", nullable(p.SQL)}
 		if mariadb {
 			row = append(row, int(time.Since(p.Since).Milliseconds()), 0, 0, 0, 0, 0, 0, 0, nullable(p.SQL), 0)
 		}

@@ -39,10 +39,10 @@ func (a *activation) Beyond(err error) bool {
 
 // interrupted tells of a KILL that met no statement on a server.
 func (s *Session) interrupted() error {
-	if s.killed.Load() {
+	if s.client.Doomed() {
 		return errKilled
 	}
-	if s.hit() {
+	if s.client.Hit() {
 		return sqlerr.QueryInterrupted.New()
 	}
 	return nil

@@ -32,7 +32,7 @@ var (
 // query is COM_QUERY: one statement, or several separated by semicolons.
 func (s *Session) query(text []byte) error {
 	s.binary = false
-	if s.killed.Load() {
+	if s.client.Doomed() {
 		return errKilled
 	}
 	text = withoutEnd(text) // as servers do, before they look at it
@@ -139,11 +139,11 @@ type request struct {
 
 // statement runs the scanned statement.
 func (s *Session) statement(r request) error {
-	start := s.cfg.Registry.clock()
-	s.notKilled()
+	start := s.cfg.Clients.Clock()
+	s.client.ForgetKills()
 	s.began = start
-	s.activity.set("Query", s.db, s.stmt.SQL(), start)
-	s.flight.Note(start, flight.Statement, 0, 0)
+	s.client.Begin("Query", s.db, s.stmt.SQL(), start)
+	s.client.Flight.Note(start, flight.Statement, 0, 0)
 	s.used = used{strategy: metrics.Local}
 	s.faults, s.beforehand = s.faults[:0], s.beforehand[:0]
 	if !s.cfg.Dialect.MariaDB() && s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 && s.stmt.Kind() != sqlparse.Execute {
@@ -151,20 +151,20 @@ func (s *Session) statement(r request) error {
 	}
 	p, err := s.run(r)
 	s.leave()
-	end := s.cfg.Registry.clock()
+	end := s.cfg.Clients.Clock()
 	took := end - start
 	kind := plan.Other
 	if p != nil {
 		kind = p.Kind
 	}
-	s.flight.Note(end, flight.End, s.used.group, s.codeOf(err))
+	s.client.Flight.Note(end, flight.End, s.used.group, s.codeOf(err))
 	s.stripe.Record(s.used.group, kind, s.used.strategy, took, &s.used.summary, err != nil || s.used.summary.Failed())
 	if s.cfg.SlowQuery > 0 && took >= s.cfg.SlowQuery {
 		s.log.Warn("slow statement", "seconds", took.Seconds(), "kind", kind.String(), "strategy", s.used.strategy.String(),
 			"group", int(s.used.group), "rows", s.used.summary.Rows, "user", s.user, "database", s.db,
 			"statement", string(s.stmt.Digest(nil)))
 	}
-	s.activity.idle(end)
+	s.client.Idle(end)
 	return err
 }
 
@@ -812,7 +812,7 @@ func (s *Session) scatter(p *plan.Plan) error {
 // scatterOn is scatter with connections from; conns is what is noted of them.
 func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	defer conns.committed()
-	s.flight.Note(s.cfg.Registry.clock(), flight.Several, 0, uint16(p.Kind))
+	s.client.Flight.Note(s.cfg.Clients.Clock(), flight.Several, 0, uint16(p.Kind))
 	s.wide = true
 	defer func() { s.wide = false }()
 	out := s.newOutput()

@@ -26,7 +26,7 @@ import (
 // belong to g: see exec.PlaceRows.
 func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error {
 	s.used.group, s.used.strategy = g, metrics.Relay
-	s.flight.Note(s.began, flight.Sent, g, uint16(p.Kind)) // the time of its arrival: another reading of the clock would cost
+	s.client.Flight.Note(s.began, flight.Sent, g, uint16(p.Kind)) // the time of its arrival: another reading of the clock would cost
 	loose := p.Relay != nil && s.unheld() && p.Relay.Target.Kind == plan.AnyGroup && len(p.Relay.Tables) == 0
 	if r.packets == nil || loose {
 		// Several statements in one packet, or one that does not enter the transaction: status flags and sequence
@@ -66,16 +66,16 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		if by != 0 {
 			dst = &wire.Renumbered{Dst: dst, By: by}
 		}
-		s.running.enter(c)
+		s.client.Enter(c)
 		var pk *pack
 		if packable && attempt == 0 && !c.Dirty {
 			pk = s.lead(p, c, g, r.cmd)
 		}
-		if s.mustEnd() { // by a KILL that met no statement on a server
+		if s.client.MustEnd() { // by a KILL that met no statement on a server
 			if pk != nil {
 				pk.disband()
 			}
-			s.running.leave(c)
+			s.client.Leave(c)
 			if r.cmd == wire.ComStmtExecute {
 				c.Forget(s.bound) // the server may have parameters for it already
 			}
@@ -101,7 +101,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		default:
 			sum, err = c.RelayUnless(s.withhold, packets, r.cmd, dst, s.relayBuffer())
 		}
-		s.running.leave(c)
+		s.client.Leave(c)
 		s.used.summary = sum
 		if err != nil {
 			if e := s.deadlocked(c, err); e != nil {
@@ -109,7 +109,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			}
 			s.done(c, err)
 			if pk != nil && sum.Bytes == 0 && mysqlconn.IsLost(err) {
-				if s.hit() {
+				if s.client.Hit() {
 					return sqlerr.QueryInterrupted.New()
 				}
 				continue // alone: it may have been ended because of another one
@@ -142,7 +142,7 @@ const repeatWithin = 200 * time.Millisecond
 // mayRepeat reports whether the statement at hand may be tried on another connection to g: the one it had died while it was idle, and
 // nobody has ended the statement, neither by KILL nor because the process stops.
 func (s *Session) mayRepeat(g placement.NodeGroupID) bool {
-	return !s.mustEnd() && s.cfg.Pools.Up(g) && s.cfg.Registry.clock()-s.began < repeatWithin
+	return !s.client.MustEnd() && s.cfg.Pools.Up(g) && s.cfg.Clients.Clock()-s.began < repeatWithin
 }
 
 // prelude is called before p is sent to c. It prepares c for what p changes in its session: until that is known c is Dirty.
@@ -402,8 +402,8 @@ func (s *Session) copyWhole(p *plan.Plan, c *backend.Conn) (wire.ResultSummary, 
 
 // copyResults runs sql on c and writes all its results, re-framed, to the client.
 func (s *Session) copyResults(c *backend.Conn, sql []byte) (sum wire.ResultSummary, err error) {
-	s.running.enter(c)
-	defer s.running.leave(c)
+	s.client.Enter(c)
+	defer s.client.Leave(c)
 	if err := c.Send(wire.ComQuery, sql); err != nil {
 		return sum, err
 	}

@@ -108,8 +108,8 @@ func (w *rowWrite) staged(rows []image, text string) ([]image, error) {
 	if err := c.Extend(s.writingState()); err != nil {
 		return nil, txn.Lost(c, err)
 	}
-	s.running.enter(c)
-	defer s.running.leave(c)
+	s.client.Enter(c)
+	defer s.client.Leave(c)
 	news, err := w.onStage(c, rows, text)
 	if err != nil {
 		return nil, txn.Lost(c, err)

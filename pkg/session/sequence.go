@@ -357,9 +357,9 @@ func (s *Session) fetchSome(c *backend.Conn, values []string, calls []sequenceCa
 
 // querySequences asks c, where a KILL reaches it.
 func (s *Session) querySequences(c *backend.Conn, sql string) (rows [][][]byte, err error) {
-	s.running.enter(c)
-	defer s.running.leave(c)
-	if s.hit() { // by a KILL that met no statement on a server
+	s.client.Enter(c)
+	defer s.client.Leave(c)
+	if s.client.Hit() { // by a KILL that met no statement on a server
 		return nil, sqlerr.QueryInterrupted.New()
 	}
 	_, rows, err = c.QueryAll(sql, 1)

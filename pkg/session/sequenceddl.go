@@ -27,9 +27,9 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 		s.done(c, err)
 		return txn.Lost(c, err)
 	}
-	s.running.enter(c)
+	s.client.Enter(c)
 	_, err = c.Exec(string(text))
-	s.running.leave(c)
+	s.client.Leave(c)
 	if err == nil {
 		s.warnings = s.warnings[:0]
 		if c.LastWarnings() > 0 {

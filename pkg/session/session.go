@@ -15,7 +15,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"skarv/pkg/account"
@@ -31,6 +30,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/plancache"
 	"skarv/pkg/planner"
+	"skarv/pkg/processlist"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -57,7 +57,7 @@ type Config struct {
 	Estimates *statistics.Estimates
 	DDL       DDL
 	Peers     Peers // nil: there are no other processes
-	Registry  *Registry
+	Clients   *processlist.List
 	Metrics   *metrics.Statements
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
 	// MaxStatements bounds the prepared statements of one session.
@@ -113,7 +113,7 @@ type Accounts interface {
 // Peers is the other processes of the cluster.
 type Peers interface {
 	// Processes lists what their sessions do; missing names the processes that did not answer.
-	Processes(ctx context.Context) (list []Process, missing []string, err error)
+	Processes(ctx context.Context) (list []processlist.Process, missing []string, err error)
 	// Kill is KILL of a session that is none of this process; onlyUser is empty if it may be anybody's. The error is an
 	// *sqlerr.Error.
 	Kill(ctx context.Context, id uint32, query bool, onlyUser string) error
@@ -306,13 +306,10 @@ type statementAtHand struct {
 
 	// what it did, for metrics and the slow log
 	used  used
-	began time.Duration // on the Registry's clock
+	began time.Duration // on the clock of Config.Clients
 
 	// packed is the answer that it got from a pack, in the leader's memory; see join.
 	packed []byte
-
-	// killsBefore is kills when it began.
-	killsBefore uint64
 }
 
 // used is what a statement used.
@@ -352,17 +349,8 @@ type caches struct {
 
 // reached is what other goroutines read and write.
 type reached struct {
-	busy     sync.Mutex // held while a command runs; whoever evicts an idle session takes it
-	flight   flight.Recorder
-	activity activity
-	running  running
-	killed   atomic.Bool
-	endWait  atomic.Pointer[context.CancelFunc] // of UntilKilled
-	// lockThread is the thread of the connection with the session's user-level locks on its server; 0: none.
-	lockThread atomic.Uint32
-	// kills is how many there were of a statement, and, in evictions, how many of those Evict has made: one number, so that nobody sees
-	// half of a change. A statement that takes several steps on the servers looks between them.
-	kills atomic.Uint64
+	busy   sync.Mutex // held while a command runs; whoever evicts an idle session takes it
+	client processlist.Client
 }
 
 // planSlots is the size of a session's own plan cache, a power of two. A shape may be in one of planPlaces places, from the one its fingerprint says:
@@ -383,7 +371,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 	s.params.MySQL = !cfg.Dialect.MariaDB()
 	s.hold = cfg.Barrier.Join(s)
 	s.withhold = s.keepsBack
-	s.running.conn = conn
+	s.client.Init(conn, &s.runner)
 	return s
 }
 
@@ -429,8 +417,8 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	}
 	s.more = false
 	s.conn.SetStatus(s.status())
-	s.activity.login(user, s.conn.RemoteAddr().String())
-	s.cfg.Registry.add(s)
+	s.client.Login(user, s.conn.RemoteAddr().String())
+	s.cfg.Clients.Add(&s.client)
 	return unknown
 }
 
@@ -498,7 +486,7 @@ func (s *Session) defaults(login bool) []backend.Variable {
 
 // Close implements mysqlserver.Handler.
 func (s *Session) Close() {
-	s.cfg.Registry.remove(s)
+	s.cfg.Clients.Remove(&s.client)
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	defer s.cfg.Barrier.Leave(s.hold)
@@ -524,7 +512,7 @@ func (s *Session) releasePanics() (panics bool) {
 // and on none of it anything may go on: the connections are closed.
 func (s *Session) abandon() {
 	s.log.Error("a session that panicked is given up", "trace", s.traceText())
-	s.activity.idle(s.cfg.Registry.clock()) // its text will be others'
+	s.client.Idle(s.cfg.Clients.Clock()) // its text will be others'
 	s.cfg.Pools.InterruptHeld(s)
 	func() {
 		defer func() { _ = recover() }() // the session may be half of what it should be; the panic that made it so was told
@@ -555,9 +543,9 @@ func (s *Session) release() {
 // startOver is release for a client that stays: when it hears of it, its user-level locks are free.
 func (s *Session) startOver() {
 	if m := s.mutex; m != nil && m.conn.Usable() {
-		s.running.enter(m.conn)
+		s.client.Enter(m.conn)
 		_, _ = m.conn.Exec("DO RELEASE_ALL_LOCKS()") // else the connection's end does it
-		s.running.leave(m.conn)
+		s.client.Leave(m.conn)
 	}
 	s.release()
 }
@@ -599,7 +587,7 @@ func (s *Session) endWork() {
 
 func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	s.more, s.binary, s.settled, s.using, s.usingTargets = false, false, false, nil, nil
-	if s.killed.Load() {
+	if s.client.Doomed() {
 		return errKilled
 	}
 	s.snap = s.snapshot()
@@ -612,13 +600,13 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 	switch cmd {
 	case wire.ComQuery, wire.ComStmtExecute:
 	default:
-		s.flight.Note(s.cfg.Registry.clock(), flight.Command, 0, uint16(cmd))
+		s.client.Flight.Note(s.cfg.Clients.Clock(), flight.Command, 0, uint16(cmd))
 	}
 	switch cmd {
 	case wire.ComQuery:
 		return s.query(payload)
 	case wire.ComStmtPrepare:
-		s.notKilled() // it may wait for a table, and be killed
+		s.client.ForgetKills() // it may wait for a table, and be killed
 		return s.stmtPrepare(payload)
 	case wire.ComStmtExecute:
 		return s.stmtExecute(payload)

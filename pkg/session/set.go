@@ -241,9 +241,9 @@ func (s *Session) assign(a assignments) error {
 			return txn.Lost(c, err)
 		}
 	}
-	s.running.enter(c)
+	s.client.Enter(c)
 	ok, refused := s.runSet(c, a.system)
-	s.running.leave(c)
+	s.client.Leave(c)
 	err = s.assigned(c, a, ok, refused)
 	s.done(c, err)
 	if refused != nil {

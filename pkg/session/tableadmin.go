@@ -27,9 +27,9 @@ func (s *Session) tableAdmin(p *plan.Plan) error {
 		if err != nil {
 			return err
 		}
-		s.running.enter(c)
+		s.client.Enter(c)
 		cols, rows, err := c.QueryAll(string(sql), maxShown)
-		s.running.leave(c)
+		s.client.Leave(c)
 		s.done(c, err)
 		if err != nil {
 			return txn.Lost(c, err)

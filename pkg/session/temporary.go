@@ -88,7 +88,7 @@ func (s *Session) pinned(g placement.NodeGroupID) (c *backend.Conn, err error) {
 	}
 	c = t.conn
 	if !c.Usable() {
-		s.killed.Store(true) // what it meant by their names would be other tables from now on
+		s.client.Doom() // what it meant by their names would be other tables from now on
 		return nil, sqlerr.ServerLost.New("the connection that had the session's temporary tables is lost, and they with it")
 	}
 	if err := s.syncHeld(c); err != nil {
@@ -219,9 +219,9 @@ func (s *Session) pinnedOn(g placement.NodeGroupID, sql []byte) (wire.OK, error)
 		c.Keep()
 		s.temps = &temporaries{conn: c, busy: true, tables: map[string]map[string]*catalog.Table{}}
 	}
-	s.running.enter(c)
+	s.client.Enter(c)
 	ok, err := c.Exec(string(sql))
-	s.running.leave(c)
+	s.client.Leave(c)
 	if err == nil {
 		s.noteBegun(c)
 		s.warnings = s.warnings[:0]

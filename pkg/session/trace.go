@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"skarv/pkg/flight"
 	"skarv/pkg/sqlerr"
 )
 
@@ -13,7 +12,7 @@ import (
 func (s *Session) traceText() string {
 	now := time.Now()
 	var b strings.Builder
-	for _, step := range s.flight.Steps(s.cfg.Registry.clock(), now) {
+	for _, step := range s.client.Flight.Steps(s.cfg.Clients.Clock(), now) {
 		if b.Len() > 0 {
 			b.WriteString("; ")
 		}
@@ -33,24 +32,15 @@ func (s *Session) codeOf(err error) uint16 {
 	return 0
 }
 
-// Trace returns the last steps of a session, the oldest first; ok is false if there is no such session.
-func (r *Registry) Trace(id uint32) (user string, steps []flight.Step, ok bool) {
-	s := r.get(id)
-	if s == nil {
-		return "", nil, false
-	}
-	return s.activity.process(0).User, s.flight.Steps(r.clock(), time.Now()), true
-}
-
 // sessionTraceTable is skarv.session_trace: the last steps of this process's sessions that the account may see.
 func (s *Session) sessionTraceTable() (*table, error) {
 	t := newTable("#session", "user", "#step", "at", "#ago_us", "what", "kind", "#node_group", "#error")
 	all := s.account.Administers()
-	for _, p := range s.cfg.Registry.Processes() {
+	for _, p := range s.cfg.Clients.Processes() {
 		if !all && p.User != s.account.Name {
 			continue
 		}
-		_, steps, _ := s.cfg.Registry.Trace(p.ID)
+		_, steps, _ := s.cfg.Clients.Trace(p.ID)
 		now := time.Now()
 		for i, step := range steps {
 			t.add(p.ID, p.User, i+1, step.At.UTC().Format("2006-01-02 15:04:05.000000"), now.Sub(step.At).Microseconds(), step.Name,

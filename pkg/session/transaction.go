@@ -94,11 +94,11 @@ func (s *Session) commit(tx *txn.Txn) (txn.Outcome, error) {
 		s.beginCommit()
 		defer s.endCommit()
 	}
-	s.running.commits(true)
-	defer s.running.commits(false)
+	s.client.Commits(true)
+	defer s.client.Commits(false)
 	s.committing = tx.Unbounded(s.committing[:0])
 	for _, c := range s.committing {
-		s.running.enter(c)
+		s.client.Enter(c)
 	}
 	return tx.Commit() // Put ends what enter began
 }
@@ -457,7 +457,7 @@ func (s *Session) keeping() backend.Claim {
 func (s *Session) Put(c *backend.Conn) {
 	if i := slices.Index(s.committing, c); i >= 0 {
 		s.committing = slices.Delete(s.committing, i, i+1)
-		s.running.leave(c) // before anybody else has it
+		s.client.Leave(c) // before anybody else has it
 	}
 	if s.unpinned(c) {
 		return

@@ -67,9 +67,9 @@ func (s *Session) userLock(p *plan.Plan) error {
 	calls := s.lockCalls()
 	s.mutex.note(calls)
 	c := s.mutex.conn
-	s.running.enter(c)
+	s.client.Enter(c)
 	err := s.runUserLock(p, c, s.lockText(calls))
-	s.running.leave(c) // before anybody else has it
+	s.client.Leave(c) // before anybody else has it
 	if err != nil {
 		return err
 	}
@@ -110,10 +110,10 @@ func (s *Session) setLocks(a assignments) error {
 		run = func(c *backend.Conn) (wire.OK, error) { return c.Exec(text) }
 	}
 	s.mutex.note(calls)
-	s.running.enter(c)
+	s.client.Enter(c)
 	ok, refused := run(c)
 	err := s.assigned(c, a, ok, refused)
-	s.running.leave(c) // before anybody else has it
+	s.client.Leave(c) // before anybody else has it
 	if refused != nil {
 		err = refused
 	}
@@ -129,7 +129,7 @@ func (s *Session) setLocks(a assignments) error {
 // lockLost is what becomes of an error on the connection that has the locks.
 func (s *Session) lockLost(c *backend.Conn, err error) error {
 	if !c.Usable() {
-		s.killed.Store(true) // the client must not go on as if it had its locks
+		s.client.Doom() // the client must not go on as if it had its locks
 	}
 	return txn.Lost(c, err)
 }
@@ -149,7 +149,7 @@ func (s *Session) lockConnection() error {
 		return err
 	}
 	s.mutex = &userLocks{conn: c, names: map[string]bool{}}
-	s.lockThread.Store(c.ThreadID())
+	s.client.HasLocks(c.ThreadID())
 	return nil
 }
 
@@ -160,7 +160,7 @@ func (s *Session) checkUserLocks() error {
 		return nil
 	}
 	c.Interrupt()
-	s.killed.Store(true)
+	s.client.Doom()
 	return sqlerr.ServerLost.New("the connection that had the session's user-level locks is lost, and they with it")
 }
 
@@ -168,7 +168,7 @@ func (s *Session) checkUserLocks() error {
 func (s *Session) dropUserLocks() {
 	if m := s.mutex; m != nil {
 		s.mutex = nil
-		s.lockThread.Store(0)
+		s.client.HasLocks(0)
 		m.conn.Discard() // at once: others wait for them
 		s.hold.EndLocks()
 	}
@@ -305,7 +305,7 @@ func (s *Session) releaseLocks(calls []lockCall) error {
 		}
 	}
 	s.mutex = nil
-	s.lockThread.Store(0)
+	s.client.HasLocks(0)
 	m.conn.Release()
 	s.hold.EndLocks()
 	return nil

@@ -239,9 +239,9 @@ func (v *variables) take(sets string) error {
 	if v.s.cfg.Dialect.MariaDB() {
 		sql = "SET STATEMENT sql_mode = _utf8mb4'ALLOW_INVALID_DATES' FOR UPDATE " + v.table + " SET " + sets
 	}
-	v.s.running.enter(c)
+	v.s.client.Enter(c)
 	_, err := c.Exec(sql)
-	v.s.running.leave(c)
+	v.s.client.Leave(c)
 	if err != nil {
 		return txn.Lost(c, err)
 	}
@@ -292,9 +292,9 @@ func (v *variables) with(text string, do func(sql string) error) error {
 	if err := c.Extend(s.writingState()); err != nil {
 		return txn.Lost(c, err)
 	}
-	s.running.enter(c)
+	s.client.Enter(c)
 	err = do(text)
-	s.running.leave(c)
+	s.client.Leave(c)
 	if err != nil {
 		return txn.Lost(c, err)
 	}

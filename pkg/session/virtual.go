@@ -12,6 +12,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/placement"
+	"skarv/pkg/processlist"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -226,7 +227,7 @@ func (s *Session) tablesTable() (*table, error) {
 func (s *Session) clientsTable() (*table, error) {
 	t := newTable("#id", "user", "host", "db", "command", "#seconds", "info")
 	for _, p := range s.processes() {
-		t.add(p.ID, p.User, p.Host, p.DB, p.Command, p.seconds(), p.SQL)
+		t.add(p.ID, p.User, p.Host, p.DB, p.Command, secondsOf(&p), p.SQL)
 	}
 	return t, nil
 }
@@ -323,7 +324,7 @@ func (s *Session) schemaChangesTable() (*table, error) {
 	}
 	t := newTable("id", "state", "created", "user", "db", "statement", "progress", "problem", "error")
 	for _, c := range list {
-		t.add(c.ID, c.State, c.Created.UTC().Format(time.DateTime), c.User, nullable(c.Database), shownText([]byte(c.Statement), mostText), c.Progress, c.Problem, c.Error)
+		t.add(c.ID, c.State, c.Created.UTC().Format(time.DateTime), c.User, nullable(c.Database), processlist.ShownText(c.Statement), c.Progress, c.Problem, c.Error)
 	}
 	return t, nil
 }

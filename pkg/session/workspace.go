@@ -52,9 +52,9 @@ func (s *Session) workspace(p *plan.Plan, n *plan.Workspace, first uint64) error
 	defer s.closeWorkspace()
 	s.used.group = g
 	c.Dirty = true // until the pool has reset it
-	s.running.enter(c)
+	s.client.Enter(c)
 	sum, clean, err := s.overCopies(p, n, copies, first, c)
-	s.running.leave(c) // before anybody else has it
+	s.client.Leave(c) // before anybody else has it
 	if !clean {
 		c.Discard()
 		return err
@@ -124,7 +124,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 	if err := w.Ready(); err != nil {
 		return sum, txn.Lost(c, err)
 	}
-	if s.hit() { // by a KILL that met no statement on the server
+	if s.client.Hit() { // by a KILL that met no statement on the server
 		return sum, sqlerr.QueryInterrupted.New()
 	}
 	sql, params := s.renamed(n)
@@ -176,8 +176,8 @@ func (s *Session) sendPrepared(c *backend.Conn, sql []byte, params []int) (end f
 // copyPrepared is copyResults for a prepared statement. A client that takes binary rows gets the server's own, which
 // have floats with all their digits.
 func (s *Session) copyPrepared(c *backend.Conn, sql []byte, params []int) (sum wire.ResultSummary, err error) {
-	s.running.enter(c)
-	defer s.running.leave(c)
+	s.client.Enter(c)
+	defer s.client.Leave(c)
 	end, err := s.sendPrepared(c, sql, params)
 	if err != nil {
 		return sum, err

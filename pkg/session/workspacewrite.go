@@ -67,19 +67,19 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	defer s.closeWorkspace()
 	c.Dirty = true // until the pool has reset it
 	s.used.group = g
-	s.running.enter(c)
+	s.client.Enter(c)
 	if s.hasOwnRows() {
 		n = n.ForOwnRows()
 	}
 	copies := n.Copies
 	if _, err := s.examine(c, n, copies); err != nil {
-		s.running.leave(c) // before anybody else has it
+		s.client.Leave(c) // before anybody else has it
 		c.Release()
 		return err
 	}
 	w := &workspaceWrite{s: s, p: p, n: n, c: c, copies: copies, conns: conns{s: s, plan: p, joins: true}}
 	ok, err := w.run()
-	s.running.leave(c)
+	s.client.Leave(c)
 	if err != nil {
 		c.Discard()
 		return s.failed(err)
@@ -224,7 +224,7 @@ func (w *workspaceWrite) told(message string) string {
 // compute runs the client's statement over the copies.
 func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 	s, c := w.s, w.c
-	if s.hit() { // by a KILL that met no statement on the server
+	if s.client.Hit() { // by a KILL that met no statement on the server
 		return ok, sqlerr.QueryInterrupted.New()
 	}
 	defer func() {

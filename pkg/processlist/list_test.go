@@ -1,4 +1,4 @@
-package session
+package processlist
 
 import (
 	"strings"
@@ -39,7 +39,7 @@ func TestTheListOfClientsShowsLongStatements(t *testing.T) {
 	for i := range list {
 		list[i].SQL = long
 	}
-	boundTexts(list)
+	Bound(list)
 	require.Len(t, list[0].SQL, mostText)
 	require.Len(t, list[29].SQL, activityText)
 }
