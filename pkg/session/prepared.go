@@ -10,6 +10,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/paramtype"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -39,7 +40,7 @@ type prepared struct {
 	charsets charsets
 	running  bool // by EXECUTE
 	// paramTypes are kept on MySQL.
-	paramTypes parameterTypes
+	paramTypes paramtype.Kept
 }
 
 func (s *Session) stmtPrepare(text []byte) error {
@@ -91,7 +92,7 @@ func (s *Session) compile(text []byte) (*prepared, described, error) {
 	}
 	d, err := s.describe(st)
 	if !s.cfg.Dialect.MariaDB() && d.fromServer {
-		st.paramTypes = askedTypes(st.stmt, d.params)
+		st.paramTypes = paramtype.Learn(st.stmt, d.params)
 	}
 	return st, d, err
 }
@@ -485,7 +486,7 @@ func (s *Session) stmtExecute(payload []byte) error {
 	if s.params.NewTypes {
 		st.types = append(st.types[:0], s.params.Types()...)
 	}
-	if s.settled, err = s.settle(st); err != nil {
+	if s.settled, err = st.paramTypes.Settle(&s.params); err != nil {
 		return s.fail(err)
 	}
 	if err := s.readsAlike(st); err != nil {

@@ -350,7 +350,7 @@ func (s *Session) execute(st *prepared, list []sqlparse.Span) (*plan.Plan, error
 		if err := s.params.Parse(executePayload(operands), st.params, nil, nil); err != nil {
 			return nil, err
 		}
-		settled, err := s.settle(st)
+		settled, err := st.paramTypes.Settle(&s.params)
 		if err != nil {
 			return nil, err
 		}

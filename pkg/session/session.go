@@ -258,7 +258,7 @@ type asked struct {
 	current      *prepared           // COM_STMT_EXECUTE
 	substituted  *sqlparse.Statement // the statement with session values put in
 	using        [][]byte            // EXECUTE as text: each parameter for a server that has the session's state; else nil
-	settled      bool                // values of parameters are not as the client has sent them (see settle)
+	settled      bool                // values of parameters are not as the client has sent them (see paramtype.Kept)
 	given        []wire.ParamType    // of parameters, for bind
 	usingTargets []string            // EXECUTE as text: the variable that each parameter is, "" for other expressions
 }

@@ -1,4 +1,4 @@
-package session
+package paramtype
 
 import (
 	"bytes"
@@ -9,18 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"skarv/pkg/backend"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
 
-// MySQL keeps the types that the parameters of a prepared statement have from one execution to the next (see backend.Takes). Servers
-// here meet a statement as if it had never run before: so values are made what the client's statement would make of them by now.
-
-// parameterTypes are those of a prepared statement on MySQL.
-type parameterTypes struct {
+// Kept are the types that a server would have kept of a prepared statement. Servers here meet a statement as if it had never run before: so
+// Settle makes values what the client's statement would make of them by now. The zero value is of a statement of which no server has told types.
+type Kept struct {
 	asked []wire.ParamType // when it was prepared; nil: not known
 	now   []wire.ParamType
 	anew  bool   // values have made a server prepare it again
@@ -29,7 +26,8 @@ type parameterTypes struct {
 	alone []bool // stands for a value that is stored or compared as it is
 }
 
-func askedTypes(st *sqlparse.Statement, params []sqltypes.Column) (t parameterTypes) {
+// Learn returns the types of a statement that a server has prepared just now, and described the parameters of.
+func Learn(st *sqlparse.Statement, params []sqltypes.Column) (t Kept) {
 	var before, last sqlparse.Token
 	limit := false
 	var lists lists
@@ -53,10 +51,10 @@ func askedTypes(st *sqlparse.Statement, params []sqltypes.Column) (t parameterTy
 		before, last = last, tok
 	}
 	if len(t.cast) != len(params) {
-		return parameterTypes{}
+		return Kept{}
 	}
 	for i := range params {
-		t.asked = append(t.asked, backend.AskedType(&params[i]))
+		t.asked = append(t.asked, Asked(&params[i]))
 	}
 	t.now = append(t.now, t.asked...)
 	return t
@@ -90,31 +88,31 @@ func (l *lists) alone(st *sqlparse.Statement, last, next sqlparse.Token) bool {
 		(next.Kind == sqlparse.EOF || is(next, ",", ")", ";", "AND", "OR", "WHERE", "ORDER", "LIMIT", "GROUP", "HAVING"))
 }
 
-// settle gives the values at hand the types that they have for st by now. It reports whether it has changed any.
-func (s *Session) settle(st *prepared) (changed bool, err error) {
-	p, t := &s.params, &st.paramTypes
+// Settle gives the values of an execution the types that they have for the statement by now, and notes what that one makes of these. It reports
+// whether it has changed any. The error is an *sqlerr.Error: what a server would make of a value cannot be had.
+func (t *Kept) Settle(p *wire.Params) (changed bool, err error) {
 	anew := false
 	for i, now := range t.now {
-		if t.limit[i] && t.anew && backend.KindOf(p.Given(i).Type) != backend.KindInt {
+		if t.limit[i] && t.anew && KindOf(p.Given(i).Type) != Int {
 			return changed, otherType()
 		}
 		if t.limit[i] || t.cast[i] && !t.anew {
 			continue
 		}
-		if given := p.Given(i); backend.KindOf(t.asked[i].Type) == backend.KindDate && backend.KindOf(now.Type) == backend.KindDatetime && !t.anew {
-			// A value has made it one with a time (see backend.Retypes), as which a server here takes dates only.
-			if given.Type != sqltypes.TypeNull && backend.KindOf(given.Type) != backend.KindDate && backend.KindOf(given.Type) != backend.KindDatetime &&
-				(backend.KindOf(given.Type) != backend.KindText || !beginsWithDate(p.Value(i).Raw)) {
+		if given := p.Given(i); KindOf(t.asked[i].Type) == Date && KindOf(now.Type) == Datetime && !t.anew {
+			// A value has made it one with a time (see Retypes), as which a server here takes dates only.
+			if given.Type != sqltypes.TypeNull && KindOf(given.Type) != Date && KindOf(given.Type) != Datetime &&
+				(KindOf(given.Type) != Text || !beginsWithDate(p.Value(i).Raw)) {
 				return changed, otherType()
 			}
-		} else if backend.KindOf(given.Type) != backend.KindText {
-		} else if backend.KindOf(now.Type) == backend.KindText {
-			if t.anew && backend.KindOf(t.asked[i].Type) != backend.KindText && exactNumber(p.Value(i).Raw) != nil {
+		} else if KindOf(given.Type) != Text {
+		} else if KindOf(now.Type) == Text {
+			if t.anew && KindOf(t.asked[i].Type) != Text && exactNumber(p.Value(i).Raw) != nil {
 				return changed, otherType() // what was no number has been before, and would be one to a server that prepares the statement again
 			}
 		} else {
 			// A string becomes what was asked for before anything is decided.
-			if !t.anew && backend.KindOf(now.Type) == backend.KindInt && p.Given(i).Shape == wire.Digits {
+			if !t.anew && KindOf(now.Type) == Int && p.Given(i).Shape == wire.Digits {
 				continue
 			}
 			n := exactNumber(p.Value(i).Raw)
@@ -131,26 +129,26 @@ func (s *Session) settle(st *prepared) (changed bool, err error) {
 				}
 			}
 		}
-		anew = anew || !backend.Takes(t.now[i], p.Given(i))
+		anew = anew || !Takes(t.now[i], p.Given(i))
 	}
 	for i, now := range t.now {
 		given := p.Given(i)
-		switch kind := backend.KindOf(given.Type); {
+		switch kind := KindOf(given.Type); {
 		case t.limit[i]:
 		case !anew:
-			if !t.anew && backend.KindOf(now.Type) == backend.KindDate && backend.Retypes(now, given) && len(p.Value(i).Raw) > len("20060102") {
+			if !t.anew && KindOf(now.Type) == Date && Retypes(now, given) && len(p.Value(i).Raw) > len("20060102") {
 				t.now[i] = wire.ParamType{Type: sqltypes.TypeDatetime}
 			}
-			if !t.anew || kind == backend.KindNull || kind == backend.KindOf(now.Type) {
+			if !t.anew || kind == Null || kind == KindOf(now.Type) {
 				continue
 			}
 			if !convertParameter(p, i, exactNumber(p.Value(i).Raw), now) {
 				return changed, otherType()
 			}
 			changed = true
-		case kind == backend.KindNull:
+		case kind == Null:
 			t.now[i] = t.asked[i]
-		case kind != backend.KindText || backend.KindOf(now.Type) == backend.KindText || exactNumber(p.Value(i).Raw) == nil:
+		case kind != Text || KindOf(now.Type) == Text || exactNumber(p.Value(i).Raw) == nil:
 			t.now[i] = given
 		}
 	}
@@ -162,35 +160,35 @@ func (s *Session) settle(st *prepared) (changed bool, err error) {
 }
 
 // plain reports whether a server would take the values as it has prepared the statement, though it asks for others by now.
-func (t *parameterTypes) plain(p *wire.Params) (others bool) {
+func (t *Kept) plain(p *wire.Params) (others bool) {
 	for i, asked := range t.asked {
 		given := p.Given(i)
-		if !backend.Takes(asked, given) {
+		if !Takes(asked, given) {
 			return false
 		}
-		others = others || given.Type != sqltypes.TypeNull && backend.KindOf(given.Type) != backend.KindOf(asked.Type) &&
-			!(t.alone[i] && backend.KindOf(given.Type) == backend.KindText && writtenOut(backend.KindOf(asked.Type), p.Value(i).Raw))
+		others = others || given.Type != sqltypes.TypeNull && KindOf(given.Type) != KindOf(asked.Type) &&
+			!(t.alone[i] && KindOf(given.Type) == Text && writtenOut(KindOf(asked.Type), p.Value(i).Raw))
 	}
 	return others
 }
 
 // writtenOut reports whether text is a date or time as it is printed, so that it does not matter to what it is stored in, or compared with,
 // whether it is one already.
-func writtenOut(as backend.Kind, text []byte) bool {
+func writtenOut(as Kind, text []byte) bool {
 	var layout string
 	switch as {
-	case backend.KindDate:
+	case Date:
 		layout = time.DateOnly
-	case backend.KindDatetime:
+	case Datetime:
 		layout = time.DateTime
-	case backend.KindTime:
+	case Time:
 		layout = time.TimeOnly
 	default:
 		return false
 	}
 	const microseconds = len(".000000")
 	at, err := time.Parse(layout, string(text)) // which takes a fraction behind seconds
-	return err == nil && len(text) <= len(layout)+microseconds && !bytes.ContainsRune(text, ',') && (as == backend.KindTime || at.Year() > 0)
+	return err == nil && len(text) <= len(layout)+microseconds && !bytes.ContainsRune(text, ',') && (as == Time || at.Year() > 0)
 }
 
 func otherType() error {
@@ -203,7 +201,7 @@ func widens(now wire.ParamType, text []byte) bool {
 	if now.Type == sqltypes.TypeYear && bytes.ContainsAny(text, ".eE") {
 		return false // it warns of all behind the integer, and goes on to ask for a YEAR
 	}
-	return backend.KindOf(now.Type) == backend.KindInt && !digitsOnly(text, now.Unsigned)
+	return KindOf(now.Type) == Int && !digitsOnly(text, now.Unsigned)
 }
 
 // convertParameter makes the value of parameter i, which is n if it is an exact number, one of type to, if nothing can tell the two apart
@@ -212,27 +210,27 @@ func convertParameter(p *wire.Params, i int, n *big.Rat, to wire.ParamType) bool
 	if n == nil {
 		return false
 	}
-	given, raw := backend.KindOf(p.Given(i).Type), p.Value(i).Raw
-	switch backend.KindOf(to.Type) {
-	case backend.KindInt:
+	given, raw := KindOf(p.Given(i).Type), p.Value(i).Raw
+	switch KindOf(to.Type) {
+	case Int:
 		if !digitsOnly(raw, to.Unsigned) || to.Type == sqltypes.TypeYear && n.Sign() == 0 { // the year '0' is 2000
 			return false
 		}
 		p.SetInt(i, n.Num().Uint64(), to.Unsigned)
-	case backend.KindDecimal:
+	case Decimal:
 		const most = 30 // decimals
 		text := strings.TrimSuffix(strings.TrimRight(n.FloatString(most), "0"), ".")
-		if back, _ := new(big.Rat).SetString(text); back == nil || back.Cmp(n) != 0 || given == backend.KindInt && !n.Num().IsInt64() {
+		if back, _ := new(big.Rat).SetString(text); back == nil || back.Cmp(n) != 0 || given == Int && !n.Num().IsInt64() {
 			return false
 		}
 		if dot := bytes.IndexByte(raw, '.'); dot >= 0 && !bytes.ContainsAny(raw, "eE") {
 			text = string(bytes.TrimSpace(raw)) // with its zeros
 		}
 		p.SetText(i, sqltypes.TypeNewDecimal, []byte(text))
-	case backend.KindFloat:
+	case Float:
 		f, _ := n.Float64()
 		const widest = 1e15 // what servers write without an exponent
-		if given != backend.KindText && (!n.IsInt() || strconv.FormatFloat(f, 'f', -1, 64) != string(raw) || math.Abs(f) >= widest) {
+		if given != Text && (!n.IsInt() || strconv.FormatFloat(f, 'f', -1, 64) != string(raw) || math.Abs(f) >= widest) {
 			return false
 		}
 		p.SetFloat(i, f)
