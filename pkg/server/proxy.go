@@ -30,6 +30,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/statistics"
+	"skarv/pkg/variable"
 	"skarv/pkg/workspace"
 )
 
@@ -70,7 +71,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		PackSize:  s.cfg.Backend.PackSize,
 		MaxText:   s.cfg.MySQL.MaxAllowedPacket,
 		SQLMode:   fresh.sqlMode,
-		Timeouts:  session.Timeouts{Wait: time.Duration(s.cfg.MySQL.IdleTimeout), Servers: fresh.timeouts},
+		Timeouts:  variable.Timeouts{Wait: time.Duration(s.cfg.MySQL.IdleTimeout), Servers: fresh.timeouts},
 		Buffers:   session.NewBuffers(dialect),
 		Log:       s.log,
 	}
@@ -247,7 +248,7 @@ const sqlModeRetry = 200 * time.Millisecond
 // freshSession is what a session has of the servers' settings that has set nothing.
 type freshSession struct {
 	sqlMode  string
-	timeouts [5]string // session.Timeouts.Servers
+	timeouts [5]string // variable.Timeouts.Servers
 }
 
 // freshSession asks the servers for the sql_mode of a fresh session until one of them tells. Every session begins with it, on

@@ -31,7 +31,7 @@ func (s *Session) changeAccounts() error {
 	if err := st.Missing(by, s.snap); err != nil {
 		return err
 	}
-	if s.foreignCharset && !ascii(s.stmt.SQL()) {
+	if s.ForeignCharset && !ascii(s.stmt.SQL()) {
 		return sqlerr.Unsupported("accounts and passwords beyond ASCII in another character set than UTF-8", "SET NAMES utf8mb4")
 	}
 	if s.locks != nil {

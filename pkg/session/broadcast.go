@@ -103,7 +103,7 @@ func (b *broadcast) open(groups []placement.NodeGroupID) error {
 		c.Dirty = true // until the pool has reset it
 		b.lent = append(b.lent, c)
 		s.client.Enter(c)
-		w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode, s.taken)
+		w, err := workspace.Open(c, s.cfg.Workspace, s.SQLMode, s.taken)
 		if err != nil {
 			return txn.Lost(c, err)
 		}

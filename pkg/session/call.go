@@ -14,6 +14,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -111,10 +112,10 @@ func (s *Session) call(p *plan.Plan) error {
 func (s *Session) compound() error {
 	// It outlives what runs inside of it.
 	st := s.cfg.Dialect.NewStatement()
-	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+	if err := st.Scan(s.args.AppendStatement(nil), s.Mode); err != nil {
 		return err
 	}
-	if err := s.ownCharset(st.SQL(), s.mode); err != nil {
+	if err := s.ownCharset(st.SQL(), s.Mode); err != nil {
 		return err
 	}
 	// A server reads all of it before it runs any of it: what is in reach of no statement is read, too, and no handler takes the fault.
@@ -125,7 +126,7 @@ func (s *Session) compound() error {
 	if err != nil {
 		return err
 	}
-	r := &catalog.Routine{Database: s.db, Function: true, SQLMode: s.sqlMode}
+	r := &catalog.Routine{Database: s.db, Function: true, SQLMode: s.SQLMode}
 	return s.runCall(&activation{s: s, routine: r, prog: prog}, nil)
 }
 
@@ -187,10 +188,10 @@ func (s *Session) callCharset() (results string, back func(), err error) {
 		return "", func() {}, nil
 	}
 	text := s.args.AppendStatement(nil)
-	if s.foreignLiterals && beyondASCII(text) > 0 || slices.ContainsFunc(text, func(b byte) bool { return b >= 0xF0 }) {
+	if s.ForeignLiterals && beyondASCII(text) > 0 || slices.ContainsFunc(text, func(b byte) bool { return b >= 0xF0 }) {
 		return "", nil, sqlerr.Unsupported("characters beyond ASCII in a CALL with another character set than UTF-8", "SET NAMES utf8mb4")
 	}
-	vars := charsetVariables("utf8mb4", "")[:2]
+	vars := variable.CharsetVariables("utf8mb4", "")[:2]
 	if results, _ = s.state.Get(vars[1].Name); results == vars[1].Value {
 		results = ""
 	}
@@ -203,7 +204,7 @@ func (s *Session) clientResults() (back func(), err error) {
 	if s.calls == nil || s.calls.results == "" {
 		return func() {}, nil
 	}
-	results := charsetVariables("utf8mb4", "")[1]
+	results := variable.CharsetVariables("utf8mb4", "")[1]
 	results.Value = s.calls.results
 	return s.inCharset(results)
 }
@@ -230,7 +231,7 @@ func (s *Session) ownCharset(text []byte, mode sqlparse.Mode) error {
 }
 
 // foreign reports whether the client has another character set than UTF-8.
-func (s *Session) foreign() bool { return s.foreignLiterals || !s.info.UTF8Results }
+func (s *Session) foreign() bool { return s.ForeignLiterals || !s.Info.UTF8Results }
 
 // program is the tree of a procedure.
 func (s *Session) program(r *catalog.Routine) (*routine.Program, error) {
@@ -467,11 +468,11 @@ func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 			collated = again
 		}
 	}
-	db, mode, told := s.db, s.sqlMode, s.toldMode
+	db, mode, told := s.db, s.SQLMode, s.toldMode
 	s.db = r.Database
 	s.followDB()
 	if told == nil {
-		own := s.mode
+		own := s.Mode
 		s.toldMode = &own
 	}
 	if mode != r.SQLMode {
@@ -483,7 +484,7 @@ func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: client, Value: charset}, backend.Variable{Name: connection, Value: collation}))
 		}
 		s.toldMode = told
-		if s.sqlMode != mode {
+		if s.SQLMode != mode {
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(mode)}))
 		}
 		s.db = db
@@ -495,7 +496,7 @@ func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 func (s *Session) step(text []byte) error {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(text, s.mode); err != nil {
+	if err := st.Scan(text, s.Mode); err != nil {
 		return err
 	}
 	back, err := s.clientResults()

@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -56,7 +57,7 @@ func (c *capture) row(payload []byte) error {
 func (s *Session) within(text []byte, take *capture) error {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(text, s.mode); err != nil {
+	if err := st.Scan(text, s.Mode); err != nil {
 		return err
 	}
 	wasAsked, wasAnswering, wasFound := s.asked, s.answering, s.foundRows
@@ -71,7 +72,7 @@ func (s *Session) within(text []byte, take *capture) error {
 func (s *Session) numbers(text []byte, columns int) (rows [][]string, ok bool, err error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(text, s.mode); err != nil {
+	if err := st.Scan(text, s.Mode); err != nil {
 		return nil, false, nil
 	}
 	back := s.use(st)
@@ -99,7 +100,7 @@ func (s *Session) numbers(text []byte, columns int) (rows [][]string, ok bool, e
 	for _, r := range take.rows {
 		values := make([]string, len(r))
 		for i, v := range r {
-			values[i] = userLiteral(take.columns[i], [][]byte{v, nil, nil, nil})
+			values[i] = variable.UserLiteral(take.columns[i], [][]byte{v, nil, nil, nil})
 		}
 		rows = append(rows, values)
 	}
@@ -126,7 +127,7 @@ func (s *Session) selectInto() (handled bool, err error) {
 		if n[0] != '@' {
 			return false, nil
 		}
-		names[i] = userVariable([]byte(n))
+		names[i] = variable.UserName([]byte(n))
 	}
 	if !ok {
 		return false, nil
@@ -221,7 +222,7 @@ func (s *Session) setFromTables(tokens sqlparse.Tokens) (handled bool, err error
 				return true, sqlerr.Unsupported("SET of a system variable from tables", "assign the value to a user variable first")
 			}
 			handled = true
-			a.name, a.expr = userVariable(s.stmt.Text(first.Span)), s.args.AppendSpan(nil, expr)
+			a.name, a.expr = variable.UserName(s.stmt.Text(first.Span)), s.args.AppendSpan(nil, expr)
 			if closed == expr.End && s.stmt.Text(expr)[0] == '(' {
 				a.scalar = s.args.AppendSpan(nil, sqlparse.Span{Start: expr.Start + 1, End: expr.End - 1})
 			}

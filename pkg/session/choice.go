@@ -3,43 +3,14 @@ package session
 import (
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
+	"skarv/pkg/variable"
 )
-
-// joinsVariable says how queries are run whose tables do not lie together. "auto", the default: as is expected to be
-// cheapest, by the sizes of the tables. "workspace": over copies in one place. "broadcast": by bringing all but one table
-// to where that one is, if there is such a way. "first": over the first rows of a table, if the query has a LIMIT.
-// "queries": with the rows of derived tables and the like instead of their tables, where that can be.
-const joinsVariable = "skarv_joins"
-
-// joins is the value of joinsVariable.
-type joins uint8
-
-const (
-	joinsAuto joins = iota
-	joinsWorkspace
-	joinsBroadcast
-	joinsFirst
-	joinsQueries
-)
-
-// joinNames are the names of the values, in their order.
-func joinNames() []string { return []string{"auto", "workspace", "broadcast", "first", "queries"} }
-
-// joinsByName finds the value that text names.
-func joinsByName(text string) (j joins, ok bool) {
-	i := slices.Index(joinNames(), text)
-	if text == "default" {
-		i = 0
-	}
-	return joins(max(i, 0)), i >= 0
-}
 
 // ways are the ways of n that can be taken now, the one to take first.
 func (s *Session) ways(n *plan.Choice) []plan.Way {
@@ -53,21 +24,21 @@ func (s *Session) ways(n *plan.Choice) []plan.Way {
 		return ok
 	}
 	var prefer func(plan.Way) bool
-	switch s.joins {
-	case joinsWorkspace:
+	switch s.ours.Joins {
+	case variable.JoinWorkspace:
 		prefer = func(plan.Way) bool { return false }
-	case joinsBroadcast:
+	case variable.JoinBroadcast:
 		prefer = broadcast
-	case joinsFirst:
+	case variable.JoinFirst:
 		prefer = func(w plan.Way) bool { return w.First > 0 }
-	case joinsQueries:
+	case variable.JoinQueries:
 		prefer = func(w plan.Way) bool { return w.Queries }
 	}
 	_, limited := s.selectLimit() // connections with copies have it before it is known which rows are the client's
 	ways := n.Order(c, prefer, func(w plan.Way) bool {
 		return !broadcast(w) || !s.hasOwnRows() && s.locks == nil && !limited && !(s.binary && n.Floats)
 	})
-	if s.joins == joinsFirst && ways[0].First > 0 {
+	if s.ours.Joins == variable.JoinFirst && ways[0].First > 0 {
 		ways[0].First = max(1, uint64(c.Limit)) // no more than must be
 	}
 	return ways

@@ -222,13 +222,13 @@ func readOut(b *backend.Conn) {
 // BeginStatement implements exec.Conns: the statement will write to several groups.
 func (c *conns) BeginStatement(groups []placement.NodeGroupID) error {
 	if c.s.locks != nil {
-		if c.s.bestEffort {
+		if c.s.ours.BestEffort {
 			return c.s.beginLocked()
 		}
 		if err := c.s.suspend(c.plan); err != nil {
 			return err
 		}
-		if !c.s.autocommit {
+		if !c.s.Autocommit {
 			c.s.begin(startTransaction, nil)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -68,7 +69,7 @@ func (s *Session) selectsNull(query sqlparse.Span) string {
 			return ""
 		case t.Kind == sqlparse.UserVar && !(s.stmt.Is(last, "(") && (s.stmt.Is(before, "CAST") || s.stmt.Is(before, "CONVERT"))):
 			text := s.stmt.Text(t.Span)
-			if v, set := s.state.Get("@" + sqltypes.QuoteName(userVariable(text))); set && v == "NULL" {
+			if v, set := s.state.Get("@" + sqltypes.QuoteName(variable.UserName(text))); set && v == "NULL" {
 				return string(text)
 			}
 		}
@@ -187,7 +188,7 @@ func (c *createSelect) findLimit(st *sqlparse.Statement) {
 func (s *Session) unparenthesised(query []byte) (bare []byte, with bool) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if st.Scan(query, s.mode) != nil {
+	if st.Scan(query, s.Mode) != nil {
 		return query, false
 	}
 	toks := st.Tokens()
@@ -344,7 +345,7 @@ func (s *Session) replaceable(p *plan.Plan, c *createSelect, old *catalog.Table)
 	}
 	query := s.cfg.Dialect.NewStatement()
 	defer query.Done()
-	if err := query.Scan(s.stmt.SQL()[c.query.Start:c.query.End], s.mode); err != nil {
+	if err := query.Scan(s.stmt.SQL()[c.query.Start:c.query.End], s.Mode); err != nil {
 		return err
 	}
 	refs, sure := query.Tables()

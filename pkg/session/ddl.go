@@ -16,6 +16,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -175,7 +176,7 @@ func (s *Session) changeSchema(ctx context.Context, r DDLRequest) (DDLResult, er
 // notes reports whether the session wants to hear of notes (sql_notes).
 func (s *Session) notes() bool {
 	v, _ := s.state.Get("@@session.`sql_notes`")
-	return !isOff(v)
+	return !variable.IsOff(v)
 }
 
 // alteredNone reports whether these are the warnings of an ALTER TABLE IF EXISTS that has found no table.
@@ -219,7 +220,7 @@ func (s *Session) tellsRecords(p *plan.Plan) bool {
 func (s *Session) readOnly() bool {
 	for _, name := range []string{"tx_read_only", "transaction_read_only"} {
 		if v, ok := s.state.Get("@@session." + sqltypes.QuoteName(name)); ok {
-			return isOn(v)
+			return variable.IsOn(v)
 		}
 	}
 	return false
@@ -236,7 +237,7 @@ func (s *Session) writingState() *backend.State {
 
 // stateReadOnly is the session's state, but for whether its transactions may write.
 func (s *Session) stateReadOnly(value string) *backend.State {
-	return s.state.With(s.state.DB, backend.Variable{Name: "@@session." + sqltypes.QuoteName(s.isolationVariables()[1]), Value: value})
+	return s.state.With(s.state.DB, backend.Variable{Name: "@@session." + sqltypes.QuoteName(variable.Isolation(s.cfg.Dialect.MariaDB())[1]), Value: value})
 }
 
 // differsByState returns an error if what st computes is another value with writingState.
@@ -246,7 +247,7 @@ func (s *Session) differsByState(st *sqlparse.Statement) error {
 	}
 	tokens := st.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		if name := s.isolationVariables()[1]; tok.Kind == sqlparse.SysVar && strings.Contains(foldASCII(string(st.Text(tok.Span))), name) {
+		if name := variable.Isolation(s.cfg.Dialect.MariaDB())[1]; tok.Kind == sqlparse.SysVar && strings.Contains(variable.FoldASCII(string(st.Text(tok.Span))), name) {
 			return sqlerr.Unsupported("@@"+name+" in a READ ONLY session, in a program or in a query over several node groups that copies tables",
 				"SELECT it INTO a user variable first, and use that")
 		}
@@ -256,7 +257,7 @@ func (s *Session) differsByState(st *sqlparse.Statement) error {
 
 // ddlRequest is the statement at hand with the session variables that may change its meaning.
 func (s *Session) ddlRequest() DDLRequest {
-	r := DDLRequest{Database: s.db, SQL: string(s.args.AppendStatement(nil)), SQLMode: s.sqlMode, User: s.account.Name, Roles: s.roles, Charset: "utf8mb4"}
+	r := DDLRequest{Database: s.db, SQL: string(s.args.AppendStatement(nil)), SQLMode: s.SQLMode, User: s.account.Name, Roles: s.roles, Charset: "utf8mb4"}
 	for _, v := range s.state.Vars {
 		switch v.Name {
 		case "@@session.`character_set_client`":
@@ -269,7 +270,7 @@ func (s *Session) ddlRequest() DDLRequest {
 			"@@session.`innodb_strict_mode`", "@@session.`check_constraint_checks`", "@@session.`old_mode`",
 			"@@session.`default_collation_for_utf8mb4`", "@@session.`sql_require_primary_key`", "@@session.`restrict_fk_on_non_standard_key`":
 			r.Session = append(r.Session, "SET "+v.Name+" = "+v.Value)
-		case timestampVariable:
+		case variable.Timestamp:
 			if v.Value != "DEFAULT" {
 				r.Session = append(r.Session, "SET "+v.Name+" = "+v.Value)
 			}
@@ -287,7 +288,7 @@ func (s *Session) unicode(r *DDLRequest) error {
 	refuse := func(what string) error {
 		return sqlerr.Unsupported("a definition with "+what, "SET NAMES utf8mb4, or write them as X'...'")
 	}
-	if !s.foreignCharset {
+	if !s.ForeignCharset {
 		if !utf8.ValidString(r.SQL) {
 			return refuse("bytes that are no characters")
 		}

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -66,7 +67,7 @@ func (s *Session) getDiagnostics() error {
 		case !ok:
 			return stmt.SyntaxError(name.Start)
 		}
-		names, values = append(names, userVariable(stmt.Text(tok.Span))), append(values, value)
+		names, values = append(names, variable.UserName(stmt.Text(tok.Span))), append(values, value)
 		next := tokens.Next()
 		if next.Kind == sqlparse.EOF {
 			break
@@ -89,7 +90,7 @@ func (s *Session) getDiagnostics() error {
 func (s *Session) condition(of []Warning, tok sqlparse.Token) (*Warning, error) {
 	text := string(s.stmt.Text(tok.Span))
 	if tok.Kind == sqlparse.UserVar {
-		text, _ = s.state.Get("@" + sqltypes.QuoteName(userVariable([]byte(text))))
+		text, _ = s.state.Get("@" + sqltypes.QuoteName(variable.UserName([]byte(text))))
 	} else if tok.Kind != sqlparse.IntLit {
 		return nil, sqlerr.Unsupported("a condition number that is no number or user variable", "write the number")
 	}

@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/exec"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 )
 
 // Evaluate implements exec.Conns.
@@ -26,7 +27,7 @@ func (c *conns) Evaluate(sql, clock []byte) (out exec.Evaluated, err error) {
 			}
 		}()
 	}
-	if !c.s.info.UTF8Results {
+	if !c.s.Info.UTF8Results {
 		var restore func() error
 		if restore, err = c.s.utf8Results(b, sql); err != nil {
 			return out, err
@@ -42,7 +43,7 @@ func (c *conns) Evaluate(sql, clock []byte) (out exec.Evaluated, err error) {
 
 // utf8Results makes b answer in UTF-8, in which every string can be told, until restore is called: nobody may get the connection before.
 func (s *Session) utf8Results(b *backend.Conn, sql []byte) (restore func() error, err error) {
-	const name = resultsCharset
+	const name = variable.Results
 	if bytes.Contains(bytes.ToLower(sql), []byte(name)) {
 		return nil, sqlerr.Unsupported("@@"+name+" in the value of a column by which the row is placed", "write the value itself")
 	}

@@ -205,7 +205,7 @@ func (s *Session) switchEvents(tokens sqlparse.Tokens) (handled bool, err error)
 	ctx, cancel := context.WithTimeout(context.Background(), ddlTimeout)
 	defer cancel()
 	_, err = s.cfg.DDL.DDL(ctx, DDLRequest{
-		SQL: "SET GLOBAL event_scheduler = " + string(s.stmt.AppendName(nil, value)), SQLMode: s.sqlMode, User: s.account.Name,
+		SQL: "SET GLOBAL event_scheduler = " + string(s.stmt.AppendName(nil, value)), SQLMode: s.SQLMode, User: s.account.Name,
 	})
 	return true, err
 }

@@ -118,7 +118,7 @@ func (v *variables) exact(i int, text string, utf8 []byte) string {
 	}
 	switch {
 	case v.s.cfg.Dialect.MariaDB():
-		text = "NAME_CONST(" + sqltypes.Quoted(v.list[i].Name, v.s.mode&sqlparse.NoBackslashEscapes != 0) + ", " + v.collated(i, text) + ")"
+		text = "NAME_CONST(" + sqltypes.Quoted(v.list[i].Name, v.s.Mode&sqlparse.NoBackslashEscapes != 0) + ", " + v.collated(i, text) + ")"
 	case collation == "binary":
 		text = "CAST(" + v.introduced(i, text) + " AS BINARY)"
 	case collation == v.s.connectionCollation():

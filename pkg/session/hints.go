@@ -101,8 +101,8 @@ func (s *Session) runHinted(h hint, r request) (p *plan.Plan, err error) {
 		return nil, txn.Lost(c, err)
 	}
 	before := s.valuesBefore(was, h.names)
-	mode := s.mode
-	if err = s.adopt(values); err == nil && s.mode != mode {
+	mode := s.Mode
+	if err = s.adopt(values); err == nil && s.Mode != mode {
 		err = sqlerr.Unsupported("SET_VAR with an sql_mode that reads the text in another way", "set sql_mode for the session instead")
 	}
 	if err == nil {
@@ -121,8 +121,8 @@ func (s *Session) valuesBefore(was *backend.State, names []string) (before []bac
 		v := backend.Variable{Name: "@@session." + sqltypes.QuoteName(n)}
 		if _, set := s.state.Get(v.Name); n == "timestamp" && !set {
 			v.Value = "DEFAULT" // the clock
-		} else if i := s.heldVariable(n); i >= 0 {
-			v.Value = s.heldVariableValue(i)
+		} else if i := s.untold.At(n); i >= 0 {
+			v.Value = s.untold.Value(i)
 		} else {
 			v.Value, _ = was.Get(v.Name)
 		}

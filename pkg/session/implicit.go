@@ -100,7 +100,7 @@ func (s *Session) namesTemporary() bool {
 // wrong with what the statement says of them, MariaDB before it looks.
 
 // mayBegin reports whether the statement at hand begins the session's transaction, if it uses tables.
-func (s *Session) mayBegin() bool { return s.tx == nil && !s.autocommit && s.locks == nil }
+func (s *Session) mayBegin() bool { return s.tx == nil && !s.Autocommit && s.locks == nil }
 
 // usesTables reports whether p is about tables.
 func usesTables(p *plan.Plan) bool { return p.Root != nil || p.Relay != nil && len(p.Relay.Tables) > 0 }

@@ -138,7 +138,7 @@ func (s *Session) resume() error {
 // underLocks is called before p is sent to node group g while tables are locked: a transaction (autocommit off) writes
 // to one group only, since two would be committed one after the other.
 func (s *Session) underLocks(p *plan.Plan, g placement.NodeGroupID) error {
-	if s.autocommit || s.bestEffort || !writes(p) {
+	if s.Autocommit || s.ours.BestEffort || !writes(p) {
 		return nil
 	}
 	if s.locked.wrote != 0 && s.locked.wrote != g {
@@ -249,7 +249,7 @@ func (s *Session) lockedInTransaction() bool {
 // locked: BEGIN would unlock them. It is committed on one group after the other, as best_effort says. With autocommit
 // off the client commits.
 func (s *Session) beginLocked() error {
-	if !s.autocommit {
+	if !s.Autocommit {
 		return nil
 	}
 	err := s.eachLocked(func(c *backend.Conn) error {
@@ -270,7 +270,7 @@ func (s *Session) autocommitLocked() error {
 
 // commitLocked ends what beginLocked began; err is how the statement ended.
 func (s *Session) commitLocked(err error) error {
-	if !s.autocommit {
+	if !s.Autocommit {
 		return err
 	}
 	kind := plan.Commit

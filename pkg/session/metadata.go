@@ -32,7 +32,7 @@ func (s *Session) selectMetadata(p *plan.Plan) (handled bool, err error) {
 	// Values of parameters become text: the servers have no such statement prepared.
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+	if err := st.Scan(s.args.AppendStatement(nil), s.Mode); err != nil {
 		return true, err
 	}
 	r, err := s.viewer().Rewrite(st)
@@ -99,7 +99,7 @@ func (s *Session) viewer() *metadata.Viewer {
 		return cols, rows, nil
 	}
 	return &metadata.Viewer{
-		Snapshot: s.snap, Account: s.account, Roles: s.activeRoles(), User: s.account.Name, Host: "%", Database: s.db, Dialect: s.cfg.Dialect, Mode: s.mode,
+		Snapshot: s.snap, Account: s.account, Roles: s.activeRoles(), User: s.account.Name, Host: "%", Database: s.db, Dialect: s.cfg.Dialect, Mode: s.Mode,
 		Columns: func(table string) ([]sqltypes.Column, error) {
 			cols, _, err := ask(s.anyGroup(), "SELECT * FROM "+table+" LIMIT 0")
 			return cols, err

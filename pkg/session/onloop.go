@@ -5,6 +5,7 @@ import (
 	"skarv/pkg/exec"
 	"skarv/pkg/plan"
 	"skarv/pkg/socket"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -34,7 +35,7 @@ func (s *Session) maySimply(cmd wire.Command, payload []byte) bool {
 	default:
 		return false
 	}
-	return len(payload) <= largestOnLoop && s.locks == nil && s.mutex == nil && s.temps == nil && s.statements.cursors == 0 && s.reads == readOff &&
+	return len(payload) <= largestOnLoop && s.locks == nil && s.mutex == nil && s.temps == nil && s.statements.cursors == 0 && s.ours.Reads == variable.ReadOff &&
 		!s.handedOver && s.isolation == "" && (s.tx == nil || s.tx.Err() == nil) && s.plainServers()
 }
 

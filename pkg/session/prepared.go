@@ -17,6 +17,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -37,7 +38,7 @@ type prepared struct {
 	cursor  *cursor
 	// sqlMode and charsets are those in which it was scanned.
 	sqlMode  string
-	charsets charsets
+	charsets variable.Charsets
 	running  bool // by EXECUTE
 	// paramTypes are kept on MySQL.
 	paramTypes paramtype.Kept
@@ -102,8 +103,8 @@ func (s *Session) scanPrepared(text []byte) (*prepared, error) {
 	if err := s.statements.admit(len(text), s.cfg.MaxStatements); err != nil {
 		return nil, err
 	}
-	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.sqlMode, charsets: s.charsets}
-	if err := st.stmt.Scan(st.sql, s.mode); err != nil {
+	st := &prepared{sql: append([]byte(nil), text...), db: s.db, stmt: s.cfg.Dialect.NewStatement(), sqlMode: s.SQLMode, charsets: s.Charsets}
+	if err := st.stmt.Scan(st.sql, s.Mode); err != nil {
 		return nil, err
 	}
 	if st.stmt.Rest() != nil {
@@ -170,7 +171,7 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 			return d, err
 		}
 		if len(calls) > 0 {
-			if err := shown.Scan(withSequenceValues(s.stmt, calls, nil), s.mode); err != nil {
+			if err := shown.Scan(withSequenceValues(s.stmt, calls, nil), s.Mode); err != nil {
 				return d, err
 			}
 			s.stmt, sql = shown, bytes.Clone(shown.SQL())
@@ -521,10 +522,10 @@ func (s *Session) asPrepared(st *prepared) (back func()) {
 			}
 		}
 	}
-	if st.stmt.Mode() != s.mode && (st.stmt.Kind() != sqlparse.Set || s.isSetStatement(st.stmt)) {
+	if st.stmt.Mode() != s.Mode && (st.stmt.Kind() != sqlparse.Set || s.isSetStatement(st.stmt)) {
 		const name = "@@session.`sql_mode`"
-		restoreDB, mode := back, sqltypes.Literal(s.sqlMode)
-		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(modeAsPrepared(st.sqlMode, s.sqlMode))}))
+		restoreDB, mode := back, sqltypes.Literal(s.SQLMode)
+		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: sqltypes.Literal(modeAsPrepared(st.sqlMode, s.SQLMode))}))
 		back = func() {
 			restoreDB()
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: name, Value: mode}))
@@ -564,12 +565,9 @@ func (s *Session) revision() int64 {
 	return s.snap.SchemaRevision
 }
 
-// charsets is what decides which characters the strings of a statement are, and how they compare.
-type charsets struct{ client, collation string }
-
 // readsAlike refuses to execute a statement whose strings would be others than when it was prepared: servers read them then.
 func (s *Session) readsAlike(st *prepared) error {
-	if st.charsets == s.charsets {
+	if st.charsets == s.Charsets {
 		return nil
 	}
 	tokens := st.stmt.Tokens()

@@ -18,6 +18,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -115,7 +116,7 @@ func (s *Session) needsTables(clause string, immediate bool, list []sqlparse.Spa
 	for _, operand := range list {
 		st := s.cfg.Dialect.NewStatement()
 		defer st.Done()
-		if st.Scan(scalarText(s.stmt.Text(operand)), s.mode) != nil {
+		if st.Scan(scalarText(s.stmt.Text(operand)), s.Mode) != nil {
 			continue // which is an error in any case
 		}
 		if refs, sure := st.Tables(); sure && len(refs) > 0 {
@@ -192,7 +193,7 @@ func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 	tok := tokens.Next()
 	switch alone := tok.End == sp.End; {
 	case alone && tok.Kind == sqlparse.UserVar:
-		return s.variableOperand(userVariable(s.stmt.Text(sp)))
+		return s.variableOperand(variable.UserName(s.stmt.Text(sp)))
 	case !s.cfg.Dialect.MariaDB():
 		return operand{}, s.stmt.SyntaxError(sp.Start)
 	case alone && (s.stmt.Is(tok, "DEFAULT") || s.stmt.Is(tok, "IGNORE")):
@@ -203,10 +204,10 @@ func (s *Session) operandValue(sp sqlparse.Span) (operand, error) {
 		return operand{}, err
 	}
 	o := numberOperand(col, v)
-	o.sql = systemLiteral(col, v)
+	o.sql = variable.SystemLiteral(col, v)
 	if !col.Type.IsNumber() && v != nil {
 		o.sql = s.quoted(string(v))
-		if len(v) == 0 && s.mode&sqlparse.EmptyStringIsNull != 0 {
+		if len(v) == 0 && s.Mode&sqlparse.EmptyStringIsNull != 0 {
 			o.sql = exec.EmptyString
 		}
 	}
@@ -220,7 +221,7 @@ func scalarText(expr []byte) []byte { return slices.Concat([]byte("SELECT ("), e
 func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(scalarText(expr), s.mode); err != nil {
+	if err := st.Scan(scalarText(expr), s.Mode); err != nil {
 		return col, nil, err
 	}
 	if refs, sure := st.Tables(); !sure || len(refs) > 0 || st.Uses()&(sqlparse.Subquery|sqlparse.UserLock|sqlparse.IntoFile) != 0 {
@@ -253,7 +254,7 @@ func (s *Session) evaluate(expr []byte) (col sqltypes.Column, value []byte, err 
 	return cols[0], rows[0][0], nil
 }
 
-// variableOperand is the value of a user variable, which the session's state has as a literal (see userLiteral).
+// variableOperand is the value of a user variable, which the session's state has as a literal (see variable.UserLiteral).
 func (s *Session) variableOperand(name string) (operand, error) {
 	name = "@" + sqltypes.QuoteName(name)
 	v, _ := s.state.Get(name)
@@ -284,7 +285,7 @@ func (s *Session) variableOperand(name string) (operand, error) {
 		switch {
 		case charset == "binary":
 			o.kind = sqltypes.TypeBlob
-		case !s.foreignCharset && slices.Contains([]string{"utf8mb4", "utf8mb3", "utf8", "ascii"}, charset):
+		case !s.ForeignCharset && slices.Contains([]string{"utf8mb4", "utf8mb3", "utf8", "ascii"}, charset):
 		default:
 			_, o.raw, err = s.evaluate([]byte("CONVERT(" + name + " USING " + s.clientCharset() + ")"))
 			if err != nil {
@@ -435,7 +436,7 @@ func (s *Session) wholeText(c *backend.Conn) ([]byte, error) {
 	if s.using == nil {
 		return s.args.AppendStatement(nil), nil
 	}
-	noEscapes := s.mode&sqlparse.NoBackslashEscapes != 0
+	noEscapes := s.Mode&sqlparse.NoBackslashEscapes != 0
 	if s.cfg.Dialect.MariaDB() {
 		text := sqltypes.AppendQuoted([]byte("EXECUTE IMMEDIATE "), s.stmt.SQL(), noEscapes)
 		return append(append(text, " USING "...), bytes.Join(s.using, []byte(", "))...), nil

@@ -137,7 +137,7 @@ func (a *activation) Run(text string) error {
 	s := a.s
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan([]byte(text), s.mode); err != nil {
+	if err := st.Scan([]byte(text), s.Mode); err != nil {
 		return err
 	}
 	var before, left []Warning // before: that the statement is to see; they are none of its own. left: of the statement before, if it has none
@@ -168,7 +168,7 @@ func (a *activation) Run(text string) error {
 
 // legible refuses a sql_mode that the program has set, in which its text means something else: servers have read that before it runs.
 func (a *activation) legible() error {
-	if m := a.s.mode; m != a.prog.Mode() && (a.read == nil || *a.read != m) {
+	if m := a.s.Mode; m != a.prog.Mode() && (a.read == nil || *a.read != m) {
 		if !a.prog.ReadsAlike(m) {
 			return sqlerr.Unsupported("a sql_mode set in a stored program whose own text would mean something else in it",
 				"create the program in that mode: it is read by the mode of CREATE")
@@ -215,7 +215,7 @@ func (s *Session) leavesWarnings(st *sqlparse.Statement) bool {
 func (s *Session) leavesBySet(text []byte) bool {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	return s.cfg.Dialect.MariaDB() && st.Scan(text, s.mode) == nil && st.Uses()&sqlparse.Subquery == 0
+	return s.cfg.Dialect.MariaDB() && st.Scan(text, s.Mode) == nil && st.Uses()&sqlparse.Subquery == 0
 }
 
 // count adds up the rows that statements have changed.
@@ -231,11 +231,11 @@ func (a *activation) Set(text string) error {
 	if err != nil {
 		return err
 	}
-	before, mode := a.s.warnings, a.s.mode
+	before, mode := a.s.warnings, a.s.Mode
 	a.s.warnings = nil
 	err = a.s.step(filled)
-	if told := a.s.toldMode; told != nil && a.s.mode != mode {
-		*told = a.s.mode // servers tell of SET, though it ends with the routine
+	if told := a.s.toldMode; told != nil && a.s.Mode != mode {
+		*told = a.s.Mode // servers tell of SET, though it ends with the routine
 	}
 	if err == nil {
 		err = a.legible()
@@ -438,7 +438,7 @@ func (a *activation) Diagnose(text string) error {
 	a.conditions = a.conditions[:0]
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan([]byte(text), s.mode); err != nil {
+	if err := st.Scan([]byte(text), s.Mode); err != nil {
 		return err
 	}
 	var out []byte

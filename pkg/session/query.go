@@ -37,7 +37,7 @@ func (s *Session) query(text []byte) error {
 	}
 	text = withoutEnd(text) // as servers do, before they look at it
 	for packets := s.conn.Request(); ; packets = nil {
-		if err := s.stmt.Scan(text, s.mode); err != nil {
+		if err := s.stmt.Scan(text, s.Mode); err != nil {
 			s.more = false
 			return s.fail(err)
 		}
@@ -228,7 +228,7 @@ func (s *Session) runWithValues(r request) (*plan.Plan, error) {
 		if s.substituted == nil {
 			s.substituted = s.cfg.Dialect.NewStatement()
 		}
-		if err := s.substituted.Scan(text, s.mode); err != nil {
+		if err := s.substituted.Scan(text, s.Mode); err != nil {
 			return nil, err
 		}
 		s.stmt = s.substituted
@@ -341,8 +341,8 @@ func (s *Session) transactionLost(p *plan.Plan) error {
 // prepareRunner gives the Runner what p is run with.
 func (s *Session) prepareRunner(p *plan.Plan, params *wire.Params) {
 	s.args.Reset(s.stmt, params)
-	s.args.Strings, s.args.OneByte, s.args.Binary = s.strings, s.foreignCharset, s.binary
-	s.args.EmptyIsNull = s.mode&sqlparse.EmptyStringIsNull != 0
+	s.args.Strings, s.args.OneByte, s.args.Binary = s.Strings, s.ForeignCharset, s.binary
+	s.args.EmptyIsNull = s.Mode&sqlparse.EmptyStringIsNull != 0
 	if s.cfg.Dialect.MariaDB() {
 		s.args.Using = s.using
 	}
@@ -444,7 +444,7 @@ func (s *Session) plan() (*plan.Plan, error) {
 
 // nameRead is err, unless that says that there is no such thing of a name beyond ASCII, which servers read in the client's character set.
 func (s *Session) nameRead(err error) error {
-	if err == nil || !s.foreignCharset {
+	if err == nil || !s.ForeignCharset {
 		return err
 	}
 	e, ok := errors.AsType[*sqlerr.Error](err)
@@ -466,7 +466,7 @@ func (s *Session) planNow() (*plan.Plan, error) {
 		s.stripe.Planned(true)
 		return p, nil
 	}
-	key := plancache.Key{Fingerprint: fp, DB: s.db, Info: s.info}
+	key := plancache.Key{Fingerprint: fp, DB: s.db, Info: s.Info}
 	gen := s.cfg.Plans.At(s.schema)
 	if s.temps != nil {
 		gen = nil // what others plan means other tables
@@ -481,7 +481,7 @@ func (s *Session) planNow() (*plan.Plan, error) {
 		}
 	}
 	s.stripe.Planned(false)
-	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.info)
+	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.Info)
 	if err == nil && s.temps != nil {
 		s.keepPlan(plancache.Alone(key, p))
 	}
@@ -499,7 +499,7 @@ func (s *Session) keptPlan(fp sqlparse.Fingerprint) *plan.Plan {
 		if e == nil {
 			return nil
 		}
-		if e.Key.Fingerprint == fp && e.Key.DB == s.db && e.Key.Info == s.info {
+		if e.Key.Fingerprint == fp && e.Key.DB == s.db && e.Key.Info == s.Info {
 			return e.Match(s.stmt)
 		}
 	}
@@ -644,10 +644,10 @@ func (s *Session) relayTouched(p *plan.Plan, g placement.NodeGroupID, r request)
 // execution is what the Runner runs with for the statement at hand, on connections from conns.
 func (s *Session) execution(conns exec.Conns) exec.Execution {
 	return exec.Execution{
-		Conns: conns, Sequence: s.sequence(), Scanner: s, Database: s.db, Lenient: !s.strict(), Padded: s.padded(), Locked: s.locks != nil,
+		Conns: conns, Sequence: s.sequence(), Scanner: s, Database: s.db, Lenient: !s.Strict(), Padded: s.Padded(), Locked: s.locks != nil,
 		FoundRows:  s.profile.Caps&wire.CapFoundRows != 0,
 		Revision:   s.revision(),
-		FixedClock: s.fixedClock, Moment: s.moment, Copied: s.copied, Sorting: s.sorting, SortLength: s.sortLength, MaxText: s.cfg.MaxText, Looker: s, Trace: s.traced,
+		FixedClock: s.FixedClock, Moment: s.moment, Copied: s.copied, Sorting: s.sorting, SortLength: s.SortLength, MaxText: s.cfg.MaxText, Looker: s, Trace: s.traced,
 	}
 }
 
@@ -771,7 +771,7 @@ func (s *Session) textToRead() []byte {
 		if s.cfg.Dialect.MariaDB() {
 			break
 		}
-		st, err := ddl.Parse(string(s.stmt.SQL()), s.db, s.sqlMode, s.snap.Flavor, s.snap.ServerVersion)
+		st, err := ddl.Parse(string(s.stmt.SQL()), s.db, s.SQLMode, s.snap.Flavor, s.snap.ServerVersion)
 		if err == nil && st.HasComment {
 			return []byte(st.Rewrite())
 		}

@@ -19,6 +19,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -311,7 +312,7 @@ func (s *Session) variablesWritten(c *backend.Conn) error {
 	tokens := s.stmt.Tokens()
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
 		if tok.Kind == sqlparse.UserVar {
-			names = append(names, userVariable(s.stmt.Text(tok.Span)))
+			names = append(names, variable.UserName(s.stmt.Text(tok.Span)))
 		}
 	}
 	st, err := s.readBack(c, "SELECT 1", names, nil)

@@ -21,6 +21,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -43,10 +44,10 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	}
 	s.used.strategy = metrics.Workspace
 	w := &rowWrite{s: s, n: n, t: n.Table, kind: p.Kind, st: s.cfg.Dialect.NewStatement(), auto: n.Table.AutoIncrement, checked: s.checked,
-		foreign: !s.allUTF8, fresh: s.tx == nil}
-	s.info.Checked, s.checked, s.view = false, nil, nil
+		foreign: !s.AllUTF8, fresh: s.tx == nil}
+	s.Info.Checked, s.checked, s.view = false, nil, nil
 	defer w.st.Done()
-	if err := w.st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+	if err := w.st.Scan(s.args.AppendStatement(nil), s.Mode); err != nil {
 		return err
 	}
 	outermost := s.calls == nil
@@ -171,14 +172,14 @@ func (w *rowWrite) run() error {
 
 // stopClock fixes the time that all statements see until back is called, as that of one statement.
 func (s *Session) stopClock() (back func(), err error) {
-	if v, set := s.state.Get(timestampVariable); set && v != "DEFAULT" {
+	if v, set := s.state.Get(variable.Timestamp); set && v != "DEFAULT" {
 		return func() {}, nil
 	}
 	now := time.Now()
 	value := fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000)
-	err = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: timestampVariable, Value: value}))
+	err = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: variable.Timestamp, Value: value}))
 	return func() {
-		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: timestampVariable, Value: "DEFAULT"}))
+		_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: variable.Timestamp, Value: "DEFAULT"}))
 	}, err
 }
 
@@ -192,7 +193,7 @@ func (s *Session) goBack(was *backend.State) error {
 		switch {
 		case strings.HasPrefix(v.Name, "@`"):
 			v.Value = "NULL"
-		case v.Name == timestampVariable:
+		case v.Name == variable.Timestamp:
 			v.Value = "DEFAULT"
 		}
 		vars = append(vars, v)
@@ -206,13 +207,13 @@ func (w *rowWrite) inUTF8() (back func(), err error) {
 	if !w.foreign {
 		return func() {}, nil
 	}
-	return w.s.inCharset(charsetVariables("utf8mb4", "utf8mb4_general_ci")...)
+	return w.s.inCharset(variable.CharsetVariables("utf8mb4", "utf8mb4_general_ci")...)
 }
 
 // inCharset sets variables of charsetVariables until back is called. One that the session has not set is set to what servers have by
 // themselves then: without a value, the connections in use had to be reset.
 func (s *Session) inCharset(vars ...backend.Variable) (back func(), err error) {
-	own := charsetVariables("utf8mb4", s.ownCollation())
+	own := variable.CharsetVariables("utf8mb4", variable.OwnCollation(s.cfg.Dialect.MariaDB()))
 	var before []backend.Variable
 	for _, v := range vars {
 		value, set := s.state.Get(v.Name)
@@ -229,20 +230,12 @@ func (s *Session) inCharset(vars ...backend.Variable) (back func(), err error) {
 	return func() { _ = s.adopt(s.state.With(s.state.DB, before...)) }, nil
 }
 
-// ownCollation is the collation_connection that connections to the servers have by themselves.
-func (s *Session) ownCollation() string {
-	if s.cfg.Dialect.MariaDB() {
-		return "utf8mb4_general_ci"
-	}
-	return "utf8mb4_0900_ai_ci"
-}
-
 // connectionCollation is the session's collation_connection.
 func (s *Session) connectionCollation() string {
 	if v, ok := s.state.Get("@@session.`collation_connection`"); ok {
 		return strings.Trim(v, "'")
 	}
-	return s.ownCollation()
+	return variable.OwnCollation(s.cfg.Dialect.MariaDB())
 }
 
 // split takes the statement's text apart.
@@ -375,7 +368,7 @@ func (w *rowWrite) consecutive(rows int) *rowIdentities {
 		rows = 0
 	}
 	s := w.s
-	return &rowIdentities{s.runner.NewIdentities(s.sequence(), w.t, rows, s.info.NoAutoValueOnZero)}
+	return &rowIdentities{s.runner.NewIdentities(s.sequence(), w.t, rows, s.Info.NoAutoValueOnZero)}
 }
 
 type rowIdentities struct{ *exec.Identities }
@@ -438,7 +431,7 @@ func (w *rowWrite) lastNumber(i int, verb string, row image) (uint64, error) {
 
 // draws reports whether a value of the AUTO_INCREMENT column asks for a new one.
 func (w *rowWrite) draws(literal string) bool {
-	return literal == "NULL" || literal == "0" && !w.s.info.NoAutoValueOnZero
+	return literal == "NULL" || literal == "0" && !w.s.Info.NoAutoValueOnZero
 }
 
 // mentions reports whether the word stands somewhere in the statement.
@@ -516,7 +509,7 @@ func (w *rowWrite) locking(text string) (string, error) {
 	st := w.s.cfg.Dialect.NewStatement()
 	defer st.Done()
 	for {
-		if err := st.Scan([]byte(text), w.s.mode); err != nil {
+		if err := st.Scan([]byte(text), w.s.Mode); err != nil {
 			return "", err
 		}
 		whole, several := true, false
@@ -549,7 +542,7 @@ func (w *rowWrite) sharing(text string) (string, error) {
 	}
 	st := w.s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan([]byte(text), w.s.mode); err != nil {
+	if err := st.Scan([]byte(text), w.s.Mode); err != nil {
 		return "", err
 	}
 	out, ok := withSharedReads(st, w.s.db)
@@ -617,7 +610,7 @@ func (w *rowWrite) update() error {
 // notNull is the error of a row whose columns triggers have left NULL that may not be. A server would say so too; but where such a row would
 // lie nobody knows.
 func (w *rowWrite) notNull(row image) error {
-	if !w.s.strict() {
+	if !w.s.Strict() {
 		return nil
 	}
 	for c := range w.t.Columns {
@@ -778,7 +771,7 @@ func (w *rowWrite) find() ([]image, error) {
 // strictError is the error that the statement has for the warnings of the query just run, by which it has found its rows.
 func (w *rowWrite) strictError() error {
 	s := w.s
-	if !s.strict() {
+	if !s.Strict() {
 		return nil
 	}
 	warned := make([]exec.Warned, len(s.warnings))
@@ -832,12 +825,12 @@ func (w *rowWrite) write(i int, text string) (wire.OK, error) {
 	if err := s.interrupted(); err != nil {
 		return wire.OK{}, err
 	}
-	id, was := s.lastInsertID, s.info
-	s.info.RowWrite = true
+	id, was := s.lastInsertID, s.Info
+	s.Info.RowWrite = true
 	s.warnings = s.warnings[:0]
 	take := &capture{}
 	err := s.within([]byte(text), take)
-	s.info, s.lastInsertID = was, id
+	s.Info, s.lastInsertID = was, id
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && i > 0 {
 		fresh := *e
 		fresh.Message = atRow.ReplaceAllString(e.Message, " at row "+strconv.Itoa(i+1))

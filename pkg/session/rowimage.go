@@ -90,8 +90,8 @@ func (w *rowWrite) literals(rows [][][]byte, skip int) []image {
 // literal is a value of a column as the session's own SQL.
 func (w *rowWrite) literal(c *catalog.Column, v []byte) string {
 	plain := strings.HasPrefix(c.Charset, "utf8") && c.Collation != "binary" && isCharacters(c) && utf8.Valid(v) && !w.foreign &&
-		w.s.mode&sqlparse.NoBackslashEscapes == 0 && // which the stage has not
-		(len(v) > 0 || w.s.mode&sqlparse.EmptyStringIsNull == 0)
+		w.s.Mode&sqlparse.NoBackslashEscapes == 0 && // which the stage has not
+		(len(v) > 0 || w.s.Mode&sqlparse.EmptyStringIsNull == 0)
 	if v != nil && (plain || c.DataType == "timestamp") {
 		return string(sqltypes.AppendQuoted(nil, v, false))
 	}
@@ -119,7 +119,7 @@ func (w *rowWrite) staged(rows []image, text string) ([]image, error) {
 
 func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image, error) {
 	s := w.s
-	ws, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode, s.taken)
+	ws, err := workspace.Open(c, s.cfg.Workspace, s.SQLMode, s.taken)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 // MariaDB shows 0 to triggers before the row for the first, and NULL for the second. Where 0 is a value like any other, the two are NULL
 // on the stage.
 func (w *rowWrite) tellsOmitted() bool {
-	return w.s.cfg.Dialect.MariaDB() && w.auto >= 0 && !w.s.info.NoAutoValueOnZero && len(w.fire["BEFORE INSERT"]) > 0 &&
+	return w.s.cfg.Dialect.MariaDB() && w.auto >= 0 && !w.s.Info.NoAutoValueOnZero && len(w.fire["BEFORE INSERT"]) > 0 &&
 		(w.kind == plan.Insert || w.kind == plan.Replace)
 }
 
@@ -224,7 +224,7 @@ func (w *rowWrite) relaxed() (columns []int) {
 	switch {
 	case w.kind == plan.Insert && w.ignores():
 		add(w.all())
-	case w.kind == plan.Update, w.s.strict() && !mentions(w.st, "DEFAULT"):
+	case w.kind == plan.Update, w.s.Strict() && !mentions(w.st, "DEFAULT"):
 		add(w.n.Sets)
 	}
 	for _, tr := range before {

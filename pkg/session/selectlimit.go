@@ -6,6 +6,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/plan"
+	"skarv/pkg/variable"
 )
 
 // selectLimit is the variable of which statements over several node groups know: it is for the rows that a client gets.
@@ -64,7 +65,7 @@ func (s *Session) withoutLimits() (back func()) {
 			}
 		}
 	}
-	if big == "" || isOn(big) {
+	if big == "" || variable.IsOn(big) {
 		return limited
 	}
 	set := func(to string) {

@@ -234,12 +234,12 @@ func (s *Session) withSequences(st *sqlparse.Statement) (found bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	return true, st.Scan(withSequenceValues(s.stmt, calls, values), s.mode)
+	return true, st.Scan(withSequenceValues(s.stmt, calls, values), s.Mode)
 }
 
 // plansWith reports why a text could not be run in the place of the statement at hand. st is scratch.
 func (s *Session) plansWith(st *sqlparse.Statement, text []byte) error {
-	if err := st.Scan(text, s.mode); err != nil {
+	if err := st.Scan(text, s.Mode); err != nil {
 		return err
 	}
 	defer s.use(st)()
@@ -298,7 +298,7 @@ func (s *Session) fetchSequences(calls []sequenceCall) ([]string, error) {
 // autocommit is off: what a sequence gives is not taken back, and the server's replicas are told of it at once.
 func (s *Session) autocommitting(g placement.NodeGroupID) (*backend.Conn, error) {
 	state := s.state
-	if !s.autocommit {
+	if !s.Autocommit {
 		state = state.With(state.DB, backend.Variable{Name: "@@session.`autocommit`", Value: "1"})
 	}
 	return s.pooled(g, state, s.claim())

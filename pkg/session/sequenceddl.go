@@ -101,7 +101,7 @@ func (s *Session) viewOverSequence() error {
 	}
 	query := s.cfg.Dialect.NewStatement()
 	defer query.Done()
-	if err := query.Scan(s.stmt.SQL()[tok.End:], s.mode); err != nil {
+	if err := query.Scan(s.stmt.SQL()[tok.End:], s.Mode); err != nil {
 		return err
 	}
 	refs, _ := query.Tables()

@@ -170,7 +170,7 @@ func (s *Session) lockOthers() (handled bool, err error) {
 	text := append([]byte("LOCK TABLES "), bytes.Join(items, []byte(", "))...)
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(text, s.mode); err != nil {
+	if err := st.Scan(text, s.Mode); err != nil {
 		return true, err
 	}
 	_, err = s.runInside(st, nil)

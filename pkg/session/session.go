@@ -36,6 +36,7 @@ import (
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/statistics"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
 )
@@ -69,7 +70,7 @@ type Config struct {
 	// SQLMode is the sql_mode of a session that has set none.
 	SQLMode string
 	// Timeouts are how long the client of such a session may be silent.
-	Timeouts Timeouts
+	Timeouts variable.Timeouts
 	Buffers  *Buffers
 	Log      *slog.Logger
 	Accounts Accounts
@@ -175,31 +176,16 @@ type login struct {
 
 // settings are what the client has set, until it resets its session.
 type settings struct {
-	db      string
-	state   *backend.State
-	profile backend.Profile
-	mode    sqlparse.Mode
+	variable.Meaning // of state, from adopt
+	untold           variable.Untold
+	ours             variable.Own
+	db               string
+	state            *backend.State
+	profile          backend.Profile
 	// toldMode is the mode that the client is told of while routines run in theirs, else nil.
-	toldMode       *sqlparse.Mode
-	info           planner.SessionInfo
-	sqlMode        string
-	charsets       charsets
-	autocommit     bool
-	foreignCharset bool
-	// foreignLiterals: what the client writes, unless it is ASCII, may be other characters for the servers: it comes in another
-	// character set, or is converted to one (character_set_connection).
-	foreignLiterals bool
-	strings         placement.Mode // see exec.Arguments
-	// allUTF8: what the client writes, what it gets, and what servers make of its literals is utf8mb4.
-	allUTF8    bool
-	multi      bool          // multi-statements allowed
-	isolation  string        // SET TRANSACTION for the next transaction
-	bestEffort bool          // skarv_commit = best_effort
-	reads      readAtomicity // skarv_read_atomicity
-	joins      joins         // skarv_joins
-	untold     untold
-	fixedClock bool // the client has set its timestamp variable
-	sortLength int  // max_sort_length, 0: the servers' own
+	toldMode  *sqlparse.Mode
+	multi     bool   // multi-statements allowed
+	isolation string // SET TRANSACTION for the next transaction
 }
 
 // outcome is what a statement leaves for those behind it that ask.
@@ -377,7 +363,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 
 // NewStatement implements exec.Scanner.
 func (s *Session) NewStatement() (*sqlparse.Statement, sqlparse.Mode) {
-	return s.cfg.Dialect.NewStatement(), s.mode
+	return s.cfg.Dialect.NewStatement(), s.Mode
 }
 
 // Account implements mysqlserver.Handler.
@@ -427,7 +413,7 @@ func (s *Session) Refused() error {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	var charsets []backend.Variable
-	for _, v := range charsetVariables("", "") {
+	for _, v := range variable.CharsetVariables("", "") {
 		if value, ok := s.state.Get(v.Name); ok {
 			charsets = append(charsets, backend.Variable{Name: v.Name, Value: value})
 		}
@@ -447,17 +433,17 @@ func (s *Session) Refused() error {
 // the one that the client asks for; 0 on MySQL: the servers' own.
 func (s *Session) reset(login bool, collation uint16) error {
 	s.outcome = outcome{foundRows: s.foundRows} // what servers leave
-	s.isolation, s.bestEffort, s.reads, s.joins = "", false, readOff, joinsAuto
-	s.untold = untold{}
+	s.isolation, s.ours = "", variable.Own{}
+	s.untold = variable.NewUntold(s.cfg.Dialect.MariaDB(), &s.cfg.Timeouts)
 	if login {
 		s.multi = s.conn.Capabilities().Has(wire.CapMultiStatements) // from then on it is COM_SET_OPTION's
 	}
 	s.profile = backend.Profile{Caps: s.conn.Capabilities() & backend.ProfileCaps}
 	s.closeStatements()
-	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
-	ask := collationNumbered(collation)
+	vars, known := variable.OfCollation(s.cfg.Dialect.MariaDB(), collation)
+	ask := variable.CollationNumbered(collation)
 	if !login && collation == 0 && !s.cfg.Dialect.MariaDB() {
-		known, ask = false, globalCharset
+		known, ask = false, variable.GlobalCharset
 	}
 	err := s.adopt(backend.NewState("", append(vars, s.defaults(login)...)))
 	s.followDB()
@@ -478,7 +464,7 @@ func (s *Session) defaults(login bool) []backend.Variable {
 	if s.conn.Capabilities().Has(wire.CapIgnoreSpace) && (login || !s.cfg.Dialect.MariaDB()) {
 		mode = strings.TrimPrefix(mode+",IGNORE_SPACE", ",")
 	}
-	return append(s.heldValues(),
+	return append(s.untold.Told(),
 		backend.Variable{Name: "@@session.`autocommit`", Value: "1"},
 		backend.Variable{Name: "@@session.`sql_mode`", Value: sqltypes.Literal(mode)},
 	)
@@ -562,7 +548,7 @@ func (s *Session) Handle(cmd wire.Command, payload []byte) error {
 	err := s.handle(cmd, payload)
 	s.endWork()
 	s.conn.SetStatus(s.status() &^ wire.StatusMoreResults) // what COM_PING tells
-	if s.untold.within {
+	if s.untold.InTransaction() {
 		s.limitIdle()
 	}
 	return err
@@ -666,13 +652,13 @@ func (s *Session) removed(cmd wire.Command) error {
 
 // quoted is text as a literal of a statement of the session.
 func (s *Session) quoted(text string) string {
-	return sqltypes.Quoted(text, s.mode&sqlparse.NoBackslashEscapes != 0)
+	return sqltypes.Quoted(text, s.Mode&sqlparse.NoBackslashEscapes != 0)
 }
 
 // status is the session's state as OK and EOF packets carry it.
 func (s *Session) status() wire.Status {
 	var st wire.Status
-	if s.autocommit {
+	if s.Autocommit {
 		st |= wire.StatusAutocommit
 	}
 	if s.tx != nil && !s.momentary || s.locks != nil && s.lockedInTransaction() {
@@ -681,7 +667,7 @@ func (s *Session) status() wire.Status {
 	if s.tx != nil && s.tx.ReadOnly && !s.momentary {
 		st |= wire.StatusInTransReadonly
 	}
-	mode := s.mode
+	mode := s.Mode
 	if s.toldMode != nil {
 		mode = *s.toldMode
 	}
@@ -741,7 +727,7 @@ func (s *Session) useDatabase(p *plan.Plan) error {
 // changed is ok as it is told to clients that want to know of any change of their session (session_track_state_change). What SET changes
 // a server tells.
 func (s *Session) changed(ok wire.OK) wire.OK {
-	if on, set := s.state.Get("@@session.`session_track_state_change`"); set && !isOff(on) {
+	if on, set := s.state.Get("@@session.`session_track_state_change`"); set && !variable.IsOff(on) {
 		ok.SessionState = wire.AppendSessionText(ok.SessionState, wire.ChangeAnything, "1")
 	}
 	return ok
@@ -749,7 +735,7 @@ func (s *Session) changed(ok wire.OK) wire.OK {
 
 // schemaChanged is the answer to USE, with the new default database for clients that track their session.
 func (s *Session) schemaChanged() wire.OK {
-	if off, set := s.state.Get("@@session.`session_track_schema`"); !s.conn.Capabilities().Has(wire.CapSessionTrack) || set && isOff(off) {
+	if off, set := s.state.Get("@@session.`session_track_schema`"); !s.conn.Capabilities().Has(wire.CapSessionTrack) || set && variable.IsOff(off) {
 		return wire.OK{}
 	}
 	return wire.OK{SessionState: wire.AppendSessionText(nil, wire.ChangeSchema, s.db)}

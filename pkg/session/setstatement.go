@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -37,7 +38,7 @@ func (s *Session) describeInside(st *prepared) (d described, err error) {
 	}
 	inside := s.cfg.Dialect.NewStatement()
 	defer inside.Done()
-	if err := inside.Scan(inner, s.mode); err != nil {
+	if err := inside.Scan(inner, s.Mode); err != nil {
 		return d, err
 	}
 	if textOnly(inside, true) {
@@ -59,7 +60,7 @@ func (s *Session) setStatement(p *plan.Plan, params *wire.Params) (*plan.Plan, e
 	}
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	mode := s.mode // the whole text was read with it
+	mode := s.Mode // the whole text was read with it
 	if err := st.Scan(inner, mode); err != nil {
 		return p, err
 	}
@@ -76,7 +77,7 @@ func (s *Session) setStatement(p *plan.Plan, params *wire.Params) (*plan.Plan, e
 	if err != nil {
 		return p, err
 	}
-	if s.mode != mode {
+	if s.Mode != mode {
 		err = sqlerr.Unsupported("SET STATEMENT with an sql_mode that reads the text in another way", "set sql_mode for the session instead")
 	} else {
 		p, err = s.runInside(st, params)
@@ -92,7 +93,7 @@ func (s *Session) setStatement(p *plan.Plan, params *wire.Params) (*plan.Plan, e
 func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(append(head[:len(head):len(head)], " SELECT 1"...), s.mode); err != nil {
+	if err := st.Scan(append(head[:len(head):len(head)], " SELECT 1"...), s.Mode); err != nil {
 		return nil, err
 	}
 	if st.Uses()&sqlparse.Subquery != 0 {
@@ -108,18 +109,18 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 	tokens := st.Tokens()
 	tokens.Next()
 	tokens.Next()
-	a, err := s.parseAssignments(tokens)
+	a, err := s.assignments(tokens)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.mayAssign(a.system); err != nil {
+	if err := s.mayAssign(a.System); err != nil {
 		return nil, err
 	}
-	for _, n := range a.system {
+	for _, n := range a.System {
 		if n == "last_insert_id" || n == "identity" { // which is the session's, not a connection's
 			return nil, sqlerr.Unsupported("SET STATEMENT "+n, "set the variable for the session instead")
 		}
-		if ownVariable(n) != "" {
+		if variable.OwnName(n) != "" {
 			return nil, sqlerr.Unsupported("SET STATEMENT "+n, "set the variable for the session instead")
 		}
 	}
@@ -136,7 +137,7 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		return nil, err
 	}
 	was, values := s.state, s.state
-	tells := s.tellsHeld(a.system)
+	tells := s.tellsHeld(a.System)
 	if tells {
 		err = s.showHeld(c)
 	}
@@ -144,10 +145,10 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 		_, err = c.Exec(string(text) + "DO 1") // it may be wrong
 	}
 	if err == nil {
-		was, err = s.readBack(c, "SELECT 1", nil, a.system)
+		was, err = s.readBack(c, "SELECT 1", nil, a.System)
 	}
 	if err == nil {
-		values, err = s.readBack(c, string(text)+"SELECT 1", nil, a.system)
+		values, err = s.readBack(c, string(text)+"SELECT 1", nil, a.System)
 	}
 	if tells {
 		err = cmp.Or(err, s.hideHeld(c))
@@ -156,7 +157,7 @@ func (s *Session) setFor(head []byte) (before []backend.Variable, err error) {
 	if err != nil {
 		return nil, txn.Lost(c, err)
 	}
-	before = s.valuesBefore(was, a.system)
+	before = s.valuesBefore(was, a.System)
 	return before, s.adopt(values)
 }
 

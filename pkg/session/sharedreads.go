@@ -14,7 +14,7 @@ import (
 // mode until the transaction ends. A SELECT in its place says so.
 
 // readsLock reports whether rows that a statement reads in this way stay locked behind it.
-func (s *Session) readsLock() bool { return s.locks == nil && (s.tx != nil || !s.autocommit) }
+func (s *Session) readsLock() bool { return s.locks == nil && (s.tx != nil || !s.Autocommit) }
 
 // sharedReads is the text of a SELECT with every query in it locking the rows that it reads, unless there is no transaction for that.
 func (s *Session) sharedReads(text []byte) ([]byte, error) {
@@ -23,7 +23,7 @@ func (s *Session) sharedReads(text []byte) ([]byte, error) {
 	}
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(text, s.mode); err != nil {
+	if err := st.Scan(text, s.Mode); err != nil {
 		return nil, err
 	}
 	if out := s.openedReads(st); out != nil {
@@ -42,13 +42,13 @@ func (s *Session) openedReads(st *sqlparse.Statement) []byte {
 	if !s.namesView(st) {
 		return nil
 	}
-	text := s.cfg.Planner.OpenViews(st, s.db, s.snap, s.info)
+	text := s.cfg.Planner.OpenViews(st, s.db, s.snap, s.Info)
 	if text == nil {
 		return nil
 	}
 	opened := st.Dialect().NewStatement()
 	defer opened.Done()
-	if opened.Scan(text, s.mode) != nil {
+	if opened.Scan(text, s.Mode) != nil {
 		return nil
 	}
 	out, _ := withSharedReads(opened, s.db)
@@ -66,8 +66,8 @@ func (s *Session) namesView(st *sqlparse.Statement) bool {
 
 // forValue runs the SELECT that sharedReads has made. What functions read for it is locked, too.
 func (s *Session) forValue(run func() error) error {
-	defer func(was bool) { s.info.ForValue = was }(s.info.ForValue)
-	s.info.ForValue = s.readsLock()
+	defer func(was bool) { s.Info.ForValue = was }(s.Info.ForValue)
+	s.Info.ForValue = s.readsLock()
 	return run()
 }
 

@@ -18,6 +18,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -78,7 +79,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	case plan.ShowVariables:
 		return true, s.showVariables()
 	case plan.ShowProfile, plan.ShowProfiles:
-		if v, _ := s.state.Get("@@session.`profiling`"); isOn(v) {
+		if v, _ := s.state.Get("@@session.`profiling`"); variable.IsOn(v) {
 			return true, sqlerr.Unsupported("SHOW PROFILE and SHOW PROFILES of statements that were profiled, each on its servers", "use EXPLAIN ANALYZE, or on MariaDB ANALYZE")
 		}
 	case plan.ShowCreateSequence: // beside LOCK TABLES
@@ -556,7 +557,7 @@ func (s *Session) showVariables() error {
 // clusterVariable is the cluster's value of a global variable that each server has its own of. Transactions of a cluster have no GTIDs: those
 // of one of its servers say nothing of the others, and mysqldump would write them into dumps.
 func (s *Session) clusterVariable(name string) (value string, ok bool) {
-	name = foldASCII(name)
+	name = variable.FoldASCII(name)
 	switch {
 	case name == "event_scheduler":
 		if s.snap.EventsOff {

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -57,9 +58,9 @@ func (s *Session) beginSnapshot(how *plan.Txn) error {
 // transaction that COMMIT AND CHAIN has begun.
 func (s *Session) beginData() error {
 	switch {
-	case s.locks != nil, s.tx == nil && s.autocommit, s.tx != nil && s.tx.Open():
+	case s.locks != nil, s.tx == nil && s.Autocommit, s.tx != nil && s.tx.Open():
 		return nil
-	case s.reads.snapshots() && (s.tx == nil && s.repeatable() || s.tx != nil && s.tx.Repeatable):
+	case s.ours.Reads.Snapshots() && (s.tx == nil && s.repeatable() || s.tx != nil && s.tx.Repeatable):
 		return s.openSnapshot(nil)
 	case s.tx == nil:
 		s.begin(startTransaction, nil)
@@ -70,11 +71,11 @@ func (s *Session) beginData() error {
 // atMoment gives a SELECT over several groups, outside of a transaction, one of its own if skarv_read_atomicity wants that: with
 // a snapshot, or with locks. done must be called.
 func (s *Session) atMoment(p *plan.Plan) (done func(), err error) {
-	if s.reads == readOff || s.tx != nil || s.locks != nil || p.Kind != plan.Select {
+	if s.ours.Reads == variable.ReadOff || s.tx != nil || s.locks != nil || p.Kind != plan.Select {
 		return func() {}, nil
 	}
 	switch how := (&plan.Txn{ReadOnly: true}); {
-	case s.reads == readLocking:
+	case s.ours.Reads == variable.ReadLocking:
 		s.begin("START TRANSACTION READ ONLY", how)
 	case p.Uses&plan.LocksRows != 0 || !s.repeatable():
 		return func() {}, nil
@@ -96,7 +97,7 @@ const snapshotTries = 3
 // openSnapshot begins the transaction, if none is begun, and takes its snapshot.
 func (s *Session) openSnapshot(how *plan.Txn) error {
 	begun, next := s.tx, s.isolation
-	if s.reads == readValidated && (how == nil || !how.Snapshot) {
+	if s.ours.Reads == variable.ReadValidated && (how == nil || !how.Snapshot) {
 		for range snapshotTries {
 			whole := false
 			err := s.trySnapshot(begun, how, next, func(look func() error) (err error) {

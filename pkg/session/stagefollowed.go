@@ -24,7 +24,7 @@ import (
 // insertFollowed inserts the rows of the stage; columns are those written.
 func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum exec.Counts, err error) {
 	s, n := w.s, w.n.Stage
-	rows := &writtenRows{table: n.Table, columns: columns, utf8: !s.foreignLiterals, noEscapes: s.mode&sqlparse.NoBackslashEscapes != 0}
+	rows := &writtenRows{table: n.Table, columns: columns, utf8: !s.ForeignLiterals, noEscapes: s.Mode&sqlparse.NoBackslashEscapes != 0}
 	rows.sql = append(rows.sql, n.Verb+" "+n.Table.SQL()+" ("+n.Table.ColumnList(columns)+") VALUES "...)
 	if err := w.readAsSession(st, columns, rows); err != nil || rows.n == 0 {
 		return sum, err
@@ -38,10 +38,10 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	}
 	stmt := s.cfg.Dialect.NewStatement()
 	defer stmt.Done()
-	if err := stmt.Scan(rows.sql, s.mode); err != nil {
+	if err := stmt.Scan(rows.sql, s.Mode); err != nil {
 		return sum, err
 	}
-	p, err := s.cfg.Planner.Build(stmt, s.db, s.snap, s.info)
+	p, err := s.cfg.Planner.Build(stmt, s.db, s.snap, s.Info)
 	if err != nil {
 		return sum, err
 	}
@@ -53,7 +53,7 @@ func (w *workspaceWrite) insertFollowed(st *workspace.Stage, columns []int) (sum
 	}
 	var args exec.Arguments
 	args.Reset(stmt, nil)
-	args.Strings = s.strings
+	args.Strings = s.Strings
 	args.Staged, args.Computed = true, computed
 	var returned exec.Sink
 	if n.Returning {

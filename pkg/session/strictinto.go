@@ -16,7 +16,7 @@ import (
 
 // strictly returns the first of the warnings that is an error where a variable is assigned; nil if there is none.
 func (s *Session) strictly(warnings []Warning) *sqlerr.Error {
-	if !s.strict() {
+	if !s.Strict() {
 		return nil
 	}
 	for i := range warnings {
@@ -48,7 +48,7 @@ func (a *activation) strictInto(text []byte, take *capture, targets []string) (f
 	}
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(text, s.mode); err != nil {
+	if err := st.Scan(text, s.Mode); err != nil {
 		return nil, 0, err
 	}
 	list, ok := st.SelectList()

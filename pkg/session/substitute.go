@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -159,7 +160,7 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 }
 
 func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
-	switch foldASCII(text) {
+	switch variable.FoldASCII(text) {
 	case "@@last_insert_id", "@@identity", "@@session.last_insert_id", "@@session.identity":
 		return unsignedVariable(s.lastInsertID), true
 	case "@@pseudo_thread_id", "@@session.pseudo_thread_id":
@@ -183,16 +184,16 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 		}
 		return unsignedVariable(n), true
 	}
-	if i := s.heldVariable(text); i == uniqueChecks {
-		return sessionValue{s.heldVariableValue(i), "IF(%s, @@session.unique_checks, 0)"}, s.heldVariableValue(i) == "0" // else it is what servers have
+	if i := s.untold.At(text); i == variable.UniqueChecks {
+		return sessionValue{s.untold.Value(i), "IF(%s, @@session.unique_checks, 0)"}, s.untold.Value(i) == "0" // else it is what servers have
 	} else if i >= 0 {
-		return sessionValue{s.heldVariableValue(i), "NULLIF(%s | 0, NULL)"}, true
+		return sessionValue{s.untold.Value(i), "NULLIF(%s | 0, NULL)"}, true
 	}
-	global := strings.TrimPrefix(strings.TrimPrefix(foldASCII(text), "@@"), "global.")
+	global := strings.TrimPrefix(strings.TrimPrefix(variable.FoldASCII(text), "@@"), "global.")
 	if v, ok := s.clusterVariable(strings.Trim(global, "`")); ok {
 		return sessionValue{"'" + v + "'", ""}, true
 	}
-	if own := s.ownValue(ownVariable(text)); own != "" {
+	if own := s.ours.Value(variable.OwnName(text)); own != "" {
 		return sessionValue{"'" + own + "'", ""}, true
 	}
 	return v, false
@@ -200,13 +201,3 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 
 // currentUser is the account as CURRENT_USER() names it.
 func (s *Session) currentUser() string { return s.account.Name + "@%" }
-
-func foldASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}

@@ -387,7 +387,7 @@ const temporaryAside = "_skarv_aside"
 func (s *Session) aloneOn(g placement.NodeGroupID, query []byte) bool {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if st.Scan(query, s.mode) != nil {
+	if st.Scan(query, s.Mode) != nil {
 		return false
 	}
 	defer s.use(st)()
@@ -548,7 +548,7 @@ func (s *Session) viewOfTemporary() error {
 	}
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if st.Scan(s.args.AppendSpan(nil, c.query), s.mode) != nil {
+	if st.Scan(s.args.AppendSpan(nil, c.query), s.Mode) != nil {
 		return nil // a server has the error to tell
 	}
 	refs, _ := st.Tables()
@@ -619,7 +619,7 @@ func (s *Session) readTemporaryInto(db, name string) error {
 	if err != nil {
 		return err
 	}
-	t, err := readTemporary(c, db, name, s.sqlMode)
+	t, err := readTemporary(c, db, name, s.SQLMode)
 	s.done(c, err)
 	if err != nil {
 		return txn.Lost(c, err)

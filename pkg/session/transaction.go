@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -33,8 +34,8 @@ func (s *Session) begin(text string, how *plan.Txn) {
 	s.tx = s.newTxn()
 	s.tx.Keep(s.early)
 	next := strings.ToUpper(s.isolation)
-	s.tx.Begin, s.tx.Isolation = text, s.reads.isolation(s.readWrite(s.isolation, how))
-	s.tx.Repeatable = s.reads != readLocking && s.repeatable()
+	s.tx.Begin, s.tx.Isolation = text, s.ours.Reads.Isolation(s.readWrite(s.isolation, how))
+	s.tx.Repeatable = s.ours.Reads != variable.ReadLocking && s.repeatable()
 	s.isolation = ""
 	switch {
 	case how != nil && (how.ReadOnly || how.ReadWrite):
@@ -53,26 +54,15 @@ func (s *Session) readWrite(isolation string, how *plan.Txn) string {
 	if how == nil || !how.ReadWrite || !s.readOnly() && !strings.Contains(upper, "READ ONLY") {
 		return isolation
 	}
-	if level := isolationLevel(upper); level != "" {
+	if level := variable.IsolationLevel(upper); level != "" {
 		return "SET TRANSACTION ISOLATION LEVEL " + level + ", READ WRITE"
 	}
 	return "SET TRANSACTION READ WRITE"
 }
 
-// isolationLevel is the level that a SET TRANSACTION, in upper case, names; "": none.
-func isolationLevel(upper string) string {
-	words := strings.Join(strings.Fields(upper), " ")
-	for _, level := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
-		if strings.Contains(words, level) {
-			return level
-		}
-	}
-	return ""
-}
-
 // newTxn returns a transaction as the session's settings want it.
 func (s *Session) newTxn() *txn.Txn {
-	tx := &txn.Txn{Begin: startTransaction, Isolation: s.reads.isolation(""), BestEffort: s.bestEffort, Coordinator: s.cfg.Transactions}
+	tx := &txn.Txn{Begin: startTransaction, Isolation: s.ours.Reads.Isolation(""), BestEffort: s.ours.BestEffort, Coordinator: s.cfg.Transactions}
 	if t := s.conn.Task(); t != nil {
 		tx.Aside = t.Blocking
 	}
@@ -112,7 +102,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 		if err := s.unlock(); err != nil {
 			return err
 		}
-		if p.Txn != nil && p.Txn.Snapshot || s.reads.snapshots() {
+		if p.Txn != nil && p.Txn.Snapshot || s.ours.Reads.Snapshots() {
 			return s.beginSnapshot(p.Txn)
 		}
 		s.begin(s.beginning(p.Txn), p.Txn)
@@ -218,7 +208,7 @@ func (s *Session) writing(p *plan.Plan, c *backend.Conn) error {
 // savepoint is SAVEPOINT, ROLLBACK TO and RELEASE SAVEPOINT.
 func (s *Session) savepoint(p *plan.Plan) error {
 	if strings.ContainsFunc(p.Name, func(r rune) bool {
-		return r > 0xFFFF || r >= utf8.RuneSelf && (s.foreignCharset || r == utf8.RuneError)
+		return r > 0xFFFF || r >= utf8.RuneSelf && (s.ForeignCharset || r == utf8.RuneError)
 	}) {
 		return sqlerr.Unsupported("a name of a savepoint with characters beyond those of utf8mb3, or of other character sets", "give it another name")
 	}
@@ -230,7 +220,7 @@ func (s *Session) savepoint(p *plan.Plan) error {
 			_, err := c.Exec(sql)
 			return err
 		})
-	case s.tx == nil && s.autocommit:
+	case s.tx == nil && s.Autocommit:
 		if p.Txn.RollbackTo || p.Txn.Release {
 			err = txn.UnknownSavepoint(p.Name)
 		} // else it is gone at once

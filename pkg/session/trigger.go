@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/variable"
 )
 
 // A trigger that the session runs is run as a procedure whose parameters are the columns of OLD and NEW that it names: OLD.x is the
@@ -236,7 +237,7 @@ func optionBit(name string) bool {
 
 // mayRun refuses what no statement of a trigger may do.
 func (c *calls) mayRun(s *Session, p *plan.Plan) error {
-	if len(c.firing) == 0 || s.info.RowWrite {
+	if len(c.firing) == 0 || s.Info.RowWrite {
 		return nil
 	}
 	switch p.Kind {
@@ -247,9 +248,9 @@ func (c *calls) mayRun(s *Session, p *plan.Plan) error {
 	case plan.Set:
 		tokens := s.stmt.Tokens()
 		tokens.Next()
-		a, _ := s.parseAssignments(tokens) // whose error is told when it is run
-		if i := slices.IndexFunc(a.system, optionBit); i >= 0 {
-			return sqlerr.Unsupported("SET "+a.system[i]+" in what a trigger calls", "set it in the session: one server takes it back behind the statement")
+		a, _ := variable.Parse(s.stmt, tokens, s.cfg.Dialect.MariaDB()) // whose error is told when it is run
+		if i := slices.IndexFunc(a.System, optionBit); i >= 0 {
+			return sqlerr.Unsupported("SET "+a.System[i]+" in what a trigger calls", "set it in the session: one server takes it back behind the statement")
 		}
 		return nil
 	case plan.Insert, plan.Replace, plan.Update, plan.Delete, plan.Do:

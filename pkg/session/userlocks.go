@@ -15,6 +15,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
 
@@ -92,8 +93,8 @@ func (s *Session) runUserLock(p *plan.Plan, c *backend.Conn, text []byte) error 
 }
 
 // setLocks runs a SET of user variables that calls functions of user-level locks.
-func (s *Session) setLocks(a assignments) error {
-	if len(a.system) > 0 {
+func (s *Session) setLocks(a variable.Assignments) error {
+	if len(a.System) > 0 {
 		return sqlerr.Unsupported("user-level locks (GET_LOCK and its like) in a SET of system variables", "assign what they tell to a user variable first")
 	}
 	if err := s.lockConnection(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/variable"
 )
 
 // valueText is a value of a result in utf8mb4 as SQL of its type.
@@ -23,7 +24,7 @@ func (s *Session) valueText(col sqltypes.Column, v []byte) (string, error) {
 func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, error) {
 	text := string(v)
 	quoted := func() string {
-		return string(sqltypes.AppendQuoted(nil, v, s.mode&sqlparse.NoBackslashEscapes != 0))
+		return string(sqltypes.AppendQuoted(nil, v, s.Mode&sqlparse.NoBackslashEscapes != 0))
 	}
 	inHex := func() string { return " x'" + hex.EncodeToString(v) + "'" }
 	switch {
@@ -48,7 +49,7 @@ func (s *Session) typed(col sqltypes.Column, v []byte, charset string) (string, 
 		return "_binary" + inHex(), nil // x'..' alone is a number on MySQL, where one is expected
 	case charset != "":
 		return "_" + charset + inHex(), nil
-	case !s.allUTF8 && !ascii(v), s.mode&sqlparse.NoBackslashEscapes != 0 && bytes.IndexByte(v, '\\') >= 0, len(v) == 0 && s.mode&sqlparse.EmptyStringIsNull != 0:
+	case !s.AllUTF8 && !ascii(v), s.Mode&sqlparse.NoBackslashEscapes != 0 && bytes.IndexByte(v, '\\') >= 0, len(v) == 0 && s.Mode&sqlparse.EmptyStringIsNull != 0:
 		return "_utf8mb4" + inHex(), nil // the same in each sql_mode
 	default:
 		return quoted(), nil
@@ -81,7 +82,7 @@ func (s *Session) momentText(t sqltypes.Type, text string) string {
 	if !zero {
 		return literal + "'" + text + "'"
 	}
-	if t != sqltypes.TypeTime && strings.Contains(s.sqlMode, "NO_ZERO_") || strings.Contains(s.sqlMode, "TRADITIONAL") {
+	if t != sqltypes.TypeTime && strings.Contains(s.SQLMode, "NO_ZERO_") || strings.Contains(s.SQLMode, "TRADITIONAL") {
 		return "'" + text + "'"
 	}
 	if _, fraction, ok := strings.Cut(text, "."); ok {
@@ -122,9 +123,9 @@ func (s *Session) originalText(col sqltypes.Column, v []byte) (string, error) {
 
 // collationName is the name of a collation, and its character set.
 func (s *Session) collationName(collation uint16) (charset, name string, err error) {
-	vars, known := charsetOf(s.cfg.Dialect.MariaDB(), collation)
+	vars, known := variable.OfCollation(s.cfg.Dialect.MariaDB(), collation)
 	if !known {
-		if vars, err = s.askCharset(collationNumbered(collation)); err != nil {
+		if vars, err = s.askCharset(variable.CollationNumbered(collation)); err != nil {
 			return "", "", err
 		}
 		if vars == nil {
@@ -132,7 +133,7 @@ func (s *Session) collationName(collation uint16) (charset, name string, err err
 		}
 	}
 	if vars == nil {
-		return "utf8mb4", s.ownCollation(), nil
+		return "utf8mb4", variable.OwnCollation(s.cfg.Dialect.MariaDB()), nil
 	}
 	return strings.Trim(vars[0].Value, "'"), strings.Trim(vars[2].Value, "'"), nil
 }

@@ -74,7 +74,7 @@ func (s *Session) newVariables(db string, list []routine.Param) (*variables, err
 func (s *Session) typeOf(text, db string, before []routine.Param) (string, error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan([]byte(text), s.mode); err != nil {
+	if err := st.Scan([]byte(text), s.Mode); err != nil {
 		return "", err
 	}
 	tokens := st.Tokens()
@@ -270,7 +270,7 @@ func (v *variables) with(text string, do func(sql string) error) error {
 	s := v.s
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan([]byte(text), s.mode); err != nil {
+	if err := st.Scan([]byte(text), s.Mode); err != nil {
 		return err
 	}
 	if err := planner.Outside(st, s.db); err != nil {
@@ -306,7 +306,7 @@ func (v *variables) with(text string, do func(sql string) error) error {
 func (s *Session) expression(expr string, of *variables) (plain bool, err error) {
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan([]byte("SELECT "+expr), s.mode); err != nil {
+	if err := st.Scan([]byte("SELECT "+expr), s.Mode); err != nil {
 		return false, err
 	}
 	if st.Uses()&sqlparse.WritesUserVariable != 0 {
@@ -419,7 +419,7 @@ type literals struct {
 	utf8 bool
 }
 
-func (s *Session) literals() literals { return literals{s.sqlMode, s.allUTF8} }
+func (s *Session) literals() literals { return literals{s.SQLMode, s.AllUTF8} }
 
 // literal is the value of a variable as SQL of the session as it is now.
 func (v *variables) literal(name string) (routine.Value, error) {
@@ -462,7 +462,7 @@ func (v *variables) typed(name string) (routine.Value, error) {
 // fill puts the values of variables into a statement. selected: collations of the result's columns matter.
 func (v *variables) fill(text []byte, selected bool) (filled []byte, err error) {
 	st := v.s.cfg.Dialect.NewStatement()
-	if err := st.Scan(text, v.s.mode); err != nil {
+	if err := st.Scan(text, v.s.Mode); err != nil {
 		return nil, err
 	}
 	value := func(name string) (routine.Value, bool, error) {
@@ -487,7 +487,7 @@ func (v *variables) fill(text []byte, selected bool) (filled []byte, err error) 
 	}
 	query := v.s.cfg.Dialect.NewStatement()
 	defer query.Done()
-	if err := query.Scan(text[c.query.Start:c.query.End], v.s.mode); err != nil {
+	if err := query.Scan(text[c.query.Start:c.query.End], v.s.Mode); err != nil {
 		return nil, err
 	}
 	names.Column = v.s.columnOf(query)
@@ -581,7 +581,7 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 	s := v.s
 	st := s.cfg.Dialect.NewStatement()
 	defer st.Done()
-	if err := st.Scan(text, s.mode); err != nil {
+	if err := st.Scan(text, s.Mode); err != nil {
 		return false, err
 	}
 	list, found := st.SelectList()
@@ -602,7 +602,7 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 	sql := string(st.SQL()) + " FROM " + v.table
 	inner := s.cfg.Dialect.NewStatement()
 	defer inner.Done()
-	if err := inner.Scan([]byte(sql), s.mode); err != nil {
+	if err := inner.Scan([]byte(sql), s.Mode); err != nil {
 		return false, err
 	}
 	back, err := s.clientResults()

@@ -87,7 +87,7 @@ func (s *Session) hasOwnRows() bool { return s.tx != nil || s.temps != nil }
 
 // compute fills the workspace on c and runs the statement there.
 func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, first uint64, c *backend.Conn) (sum wire.ResultSummary, err error) {
-	if n.ReadsClock() && !s.fixedClock {
+	if n.ReadsClock() && !s.FixedClock {
 		// What node groups read, and what is read here.
 		s.moment = time.Now()
 		defer func() { s.moment = time.Time{} }()
@@ -95,7 +95,7 @@ func (s *Session) compute(p *plan.Plan, n *plan.Workspace, copies []plan.Copy, f
 			return sum, txn.Lost(c, err)
 		}
 	}
-	w, err := workspace.Open(c, s.cfg.Workspace, s.sqlMode, s.taken)
+	w, err := workspace.Open(c, s.cfg.Workspace, s.SQLMode, s.taken)
 	if err != nil {
 		return sum, txn.Lost(c, err)
 	}

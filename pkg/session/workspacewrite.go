@@ -19,6 +19,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
 )
@@ -162,7 +163,7 @@ func (w *workspaceWrite) run() (ok wire.OK, err error) {
 
 func (w *workspaceWrite) steps() (ok wire.OK, err error) {
 	s := w.s
-	ws, err := workspace.Open(w.c, s.cfg.Workspace, s.sqlMode, s.taken)
+	ws, err := workspace.Open(w.c, s.cfg.Workspace, s.SQLMode, s.taken)
 	if err != nil {
 		return ok, txn.Lost(w.c, err)
 	}
@@ -232,7 +233,7 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 			err = &sqlerr.Error{Code: e.Code, State: e.State, Message: w.told(e.Message)}
 		}
 	}()
-	still := !s.moment.IsZero() && !s.fixedClock
+	still := !s.moment.IsZero() && !s.FixedClock
 	if still {
 		if _, err := c.Exec(string(exec.SetTimestamp(s.moment))); err != nil {
 			return ok, txn.Lost(c, err)
@@ -311,10 +312,10 @@ func (w *workspaceWrite) ask() error {
 		switch {
 		case err != nil && !(told && w.c.Usable()):
 			return txn.Lost(w.c, err)
-		case err != nil || len(rows) != 1 || w.c.LastWarnings() > 0 || !asLiteral(columns[0], a.Alone) || !isText(rows[0]) && rows[0][0] != nil:
+		case err != nil || len(rows) != 1 || w.c.LastWarnings() > 0 || !asLiteral(columns[0], a.Alone) || !variable.IsText(rows[0]) && rows[0][0] != nil:
 			return sqlerr.Unsupported("such a subquery in ON DUPLICATE KEY UPDATE over several node groups", "select the value first, and give it to the statement")
 		}
-		literal := userLiteral(columns[0], rows[0])
+		literal := variable.UserLiteral(columns[0], rows[0])
 		if columns[0].Type.IsTemporal() && rows[0][0] != nil {
 			literal = sqltypes.Literal(string(rows[0][0]))
 		}

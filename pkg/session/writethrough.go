@@ -13,20 +13,20 @@ import (
 // writeThrough runs the statement at hand, whose target is a view, as what it means for the view's table.
 func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 	s.args.Reset(s.stmt, params)
-	s.args.Strings, s.args.OneByte = s.strings, s.foreignCharset
+	s.args.Strings, s.args.OneByte = s.Strings, s.ForeignCharset
 	st := s.cfg.Dialect.NewStatement() // parameters become text
 	defer st.Done()
-	if err := st.Scan(s.args.AppendStatement(nil), s.mode); err != nil {
+	if err := st.Scan(s.args.AppendStatement(nil), s.Mode); err != nil {
 		return nil, err
 	}
 	if v, set := s.state.Get("@@session.`updatable_views_with_limit`"); set && strings.Trim(v, "'") != "YES" && v != "1" && limited(st) {
 		return nil, sqlerr.Unsupported("LIMIT of a write through a view with updatable_views_with_limit = NO", "write to its table")
 	}
-	r, err := s.cfg.Planner.ThroughView(st, s.db, s.snap, s.info)
+	r, err := s.cfg.Planner.ThroughView(st, s.db, s.snap, s.Info)
 	if err != nil {
 		return nil, err
 	}
-	if s.foreignLiterals && beyondASCII(r.Text) != beyondASCII(st.SQL()) {
+	if s.ForeignLiterals && beyondASCII(r.Text) != beyondASCII(st.SQL()) {
 		return nil, sqlerr.Unsupported("a write through a view with characters beyond ASCII by a client of another character set", "SET NAMES utf8mb4, or write to its table")
 	}
 	if s.view == nil {
@@ -38,12 +38,12 @@ func (s *Session) writeThrough(params *wire.Params) (*plan.Plan, error) {
 		r.View = s.view.Database + "." + s.view.Name
 	}
 	if r.View != "" && (s.view.CheckOption != "" || !mariadb) {
-		s.info.Checked, s.checked = true, r
-		defer func() { s.info.Checked, s.checked = false, nil }()
+		s.Info.Checked, s.checked = true, r
+		defer func() { s.Info.Checked, s.checked = false, nil }()
 	}
 	anew := s.cfg.Dialect.NewStatement()
 	defer anew.Done()
-	if err := anew.Scan(r.Text, s.mode); err != nil {
+	if err := anew.Scan(r.Text, s.Mode); err != nil {
 		return nil, err
 	}
 	wasCurrent, wasUsing, vouched := s.current, s.using, s.vouched
