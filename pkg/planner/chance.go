@@ -5,6 +5,7 @@ import (
 
 	"vitess.io/vitess/go/vt/sqlparser"
 
+	"skarv/pkg/function"
 	"skarv/pkg/plan"
 )
 
@@ -47,7 +48,7 @@ func (a *analysis) ofSharded(q *query) bool {
 func (b *build) byChance(f *sqlparser.FuncExpr) bool {
 	db := f.Qualifier.String()
 	if db == "" {
-		if volatileFunctions(f.Name.Lowered()) {
+		if function.Volatile(f.Name.Lowered()) {
 			return true
 		}
 		db = b.db

@@ -7,6 +7,7 @@ import (
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/function"
 	"skarv/pkg/sqltypes"
 )
 
@@ -156,11 +157,11 @@ func (b *build) classOf(blk *block, e sqlparser.Expr) class {
 	case *sqlparser.FuncExpr:
 		name := e.Name.Lowered()
 		switch {
-		case numberFunctions(name):
-			return class{kind: numberClass, time: timeFunctions(name)}
+		case function.GivesNumber(name):
+			return class{kind: numberClass, time: function.GivesTime(name)}
 		case name == "substring_index" && len(e.Exprs) > 1:
 			return b.stringOf(blk, e.Exprs[0], e.Exprs[1])
-		case sameStringFunctions(name) && len(e.Exprs) > 0:
+		case function.KeepsString(name) && len(e.Exprs) > 0:
 			return b.stringOf(blk, e.Exprs[0])
 		case name == "coalesce" || name == "ifnull":
 			return b.common(blk, e.Exprs)
@@ -250,7 +251,7 @@ func (b *build) volatile(e sqlparser.Expr) bool {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.FuncExpr:
-			found = found || volatileFunctions(n.Name.Lowered())
+			found = found || function.Volatile(n.Name.Lowered())
 		case *sqlparser.AssignmentExpr, *sqlparser.Subquery:
 			found = true
 		}

@@ -7,6 +7,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/wordlist"
 )
 
 // What a definition leads to besides the object that it is of: servers ask for privileges on that, of an account that has them all.
@@ -14,12 +15,12 @@ import (
 // LocalEngine reports whether a storage engine keeps the rows of a table in the table: others show those of other tables, of files
 // and of other servers.
 func LocalEngine(name string) bool {
-	return has(` innodb aria maria myisam memory heap archive csv blackhole rocksdb tokudb sequence ndb ndbcluster default `, strings.ToLower(name))
+	return wordlist.Has(` innodb aria maria myisam memory heap archive csv blackhole rocksdb tokudb sequence ndb ndbcluster default `, strings.ToLower(name))
 }
 
 // leadingEngine names engines that are no LocalEngine, for places where the word before the name may be something else.
 func leadingEngine(name string) bool {
-	return has(` merge mrg_myisam connect federated federatedx spider s3 sphinx oqgraph mroonga cassandra columnstore videx performance_schema `,
+	return wordlist.Has(` merge mrg_myisam connect federated federatedx spider s3 sphinx oqgraph mroonga cassandra columnstore videx performance_schema `,
 		strings.ToLower(name))
 }
 
@@ -70,7 +71,7 @@ func (b *build) leadsElsewhere() bool {
 
 // namesColumn reports whether what follows a word of ALTER TABLE is the name of a column.
 func namesColumn(before string) bool {
-	return has(` add column modify change drop alter rename to after exists by . `, before)
+	return wordlist.Has(` add column modify change drop alter rename to after exists by . `, before)
 }
 
 // viewQuery is where the query of a view begins, whose name ends at end.
@@ -94,7 +95,7 @@ func asksSession(query *sqlparse.Statement) string {
 		case last.Kind != sqlparse.Word:
 		case name == "CURRENT_USER", name == "CURRENT_ROLE":
 			return name
-		case query.Is(tok, "(") && has(` CONNECTION_ID USER SESSION_USER SYSTEM_USER LAST_INSERT_ID FOUND_ROWS ROW_COUNT `, name):
+		case query.Is(tok, "(") && wordlist.Has(` CONNECTION_ID USER SESSION_USER SYSTEM_USER LAST_INSERT_ID FOUND_ROWS ROW_COUNT `, name):
 			return name
 		}
 		if tok.Kind == sqlparse.EOF {

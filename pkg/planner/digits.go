@@ -9,6 +9,7 @@ import (
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/function"
 	"skarv/pkg/sqlparse"
 )
 
@@ -102,7 +103,7 @@ func (b *build) floatDigits(blk *block, e sqlparser.Expr) digits {
 		case *sqlparser.Literal, *sqlparser.NullVal:
 		case *sqlparser.FuncExpr:
 			computed = false
-			if name := n.Name.Lowered(); sqlparser.SQLNode(e) == sqlparser.SQLNode(n) && roundFunctions(name) && (len(n.Exprs) == 1 || constant(n.Exprs[1])) {
+			if name := n.Name.Lowered(); sqlparser.SQLNode(e) == sqlparser.SQLNode(n) && function.Rounds(name) && (len(n.Exprs) == 1 || constant(n.Exprs[1])) {
 				return false, nil // all that it has is shown
 			}
 		case sqlparser.Expr:
@@ -117,11 +118,6 @@ func (b *build) floatDigits(blk *block, e sqlparser.Expr) digits {
 		return unknown
 	}
 	return rounded
-}
-
-// roundFunctions are functions that return a number with as many decimals as its type says.
-func roundFunctions(name string) bool {
-	return has(` round truncate floor ceil ceiling `, name)
 }
 
 // digitsOf says what is known of the digits of a number.
@@ -168,7 +164,7 @@ func (b *build) digitsOf(blk *block, e sqlparser.Expr) digits {
 				known = false
 			}
 		case *sqlparser.FuncExpr:
-			if roundFunctions(n.Name.Lowered()) && (len(n.Exprs) == 1 || constant(n.Exprs[1])) {
+			if function.Rounds(n.Name.Lowered()) && (len(n.Exprs) == 1 || constant(n.Exprs[1])) {
 				return false, nil
 			}
 			known = false
@@ -299,7 +295,7 @@ func (b *build) sizeOf(blk *block, e sqlparser.Expr) (s size, ok bool) {
 		}
 		return s, true
 	case *sqlparser.FuncExpr:
-		if !roundFunctions(e.Name.Lowered()) || len(e.Exprs) == 0 {
+		if !function.Rounds(e.Name.Lowered()) || len(e.Exprs) == 0 {
 			return s, false
 		}
 		s, ok := b.sizeOf(blk, e.Exprs[0])

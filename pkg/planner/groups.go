@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/wordlist"
 )
 
 // grouping is a SELECT with aggregates taken apart: a query that finds the groups, one row each, or the values that there are, and
@@ -281,7 +282,7 @@ func (g *grouping) exact(e sqlparser.Expr) bool {
 			i, ok := sqlparse.ArgNumber(n.Name)
 			exact = exact && ok && i < g.b.st.NumArgs() && (g.b.st.Arg(i).Class == sqlparse.ClassInt || g.b.st.Arg(i).Class == sqlparse.ClassDecimal)
 		case *sqlparser.FuncExpr:
-			exact = exact && has(` abs ceil ceiling coalesce concat floor format if ifnull mod nullif round truncate `, n.Name.Lowered())
+			exact = exact && wordlist.Has(` abs ceil ceiling coalesce concat floor format if ifnull mod nullif round truncate `, n.Name.Lowered())
 		case *sqlparser.Literal, *sqlparser.NullVal, *sqlparser.BinaryExpr, *sqlparser.UnaryExpr, *sqlparser.ComparisonExpr, *sqlparser.AndExpr,
 			*sqlparser.OrExpr, *sqlparser.NotExpr, *sqlparser.BetweenExpr, *sqlparser.IsExpr, *sqlparser.CaseExpr, *sqlparser.Sum, *sqlparser.Avg,
 			*sqlparser.Min, *sqlparser.Max:
@@ -356,7 +357,7 @@ func (g *grouping) callsIn(part sqlparse.Span) (spans []sqlparse.Span) {
 }
 
 func aggregateName(name string) bool {
-	return has(` count sum min max avg `, name)
+	return wordlist.Has(` count sum min max avg `, name)
 }
 
 // sourcesEnd is where FROM and WHERE end.

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"vitess.io/vitess/go/vt/sqlparser"
+
+	"skarv/pkg/wordlist"
 )
 
 // wide reports whether every AVG of the statement fits the column that holds it. A server gives AVG as many digits before the point as
@@ -28,7 +30,7 @@ func trustedDigits(e sqlparser.Expr) bool {
 		case *sqlparser.ConvertExpr: // to a DECIMAL: has the digits that it says
 			return !strings.EqualFold(n.Type.Type, "decimal"), nil
 		case *sqlparser.FuncExpr:
-			trusted = trusted && has(` coalesce ifnull if nullif abs round truncate greatest least length char_length character_length
+			trusted = trusted && wordlist.Has(` coalesce ifnull if nullif abs round truncate greatest least length char_length character_length
  octet_length datediff to_days mod crc32 year `, n.Name.Lowered())
 		case sqlparser.Callable:
 			trusted = false

@@ -7,6 +7,7 @@ import (
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/function"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -143,7 +144,7 @@ func volatileDefault(t *catalog.Table) bool {
 		words := strings.FieldsFunc(strings.ToLower(t.Columns[i].Default), func(r rune) bool {
 			return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 		})
-		if t.Columns[i].HasDefault && slices.ContainsFunc(words, volatileFunctions) {
+		if t.Columns[i].HasDefault && slices.ContainsFunc(words, function.Volatile) {
 			return true
 		}
 	}

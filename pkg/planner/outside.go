@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/function"
 	"skarv/pkg/plan"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
+	"skarv/pkg/wordlist"
 )
 
 // Servers run what they are sent as Skarv's own account, which may do everything there. What leads out of the data of the
@@ -35,7 +37,7 @@ func Outside(st *sqlparse.Statement, db string) error {
 		case n.DB != "":
 		case name == "load_file":
 			return refuseFiles()
-		case serverFunctions(name):
+		case function.OfServer(name):
 			return sqlerr.Unsupported(strings.ToUpper(name)+"()", "ask the server itself: it is about one server")
 		}
 	}
@@ -47,7 +49,7 @@ func Outside(st *sqlparse.Statement, db string) error {
 func Tells(st *sqlparse.Statement) bool {
 	return st.Uses()&(sqlparse.WritesUserVariable|sqlparse.Subquery) != 0 || computes(st) || slices.ContainsFunc(routine.Calls(st), func(n routine.Name) bool {
 		name := strings.ToLower(n.Name)
-		return n.DB != "" || !beforeParenthesis(name) && !has(` database schema `, name) || has(` cast convert left right substring regexp rlike `, name)
+		return n.DB != "" || !function.IsWord(name) && !wordlist.Has(` database schema `, name) || wordlist.Has(` cast convert left right substring regexp rlike `, name)
 	})
 }
 
@@ -69,7 +71,7 @@ func computes(st *sqlparse.Statement) bool {
 }
 
 // serverProgram reports whether a name may be that of a stored function in a database of the servers.
-func serverProgram(name string) bool { return !Known(name) && !lockFunctions(name) }
+func serverProgram(name string) bool { return !function.Known(name) && !function.OfUserLocks(name) }
 
 func refuseFiles() error {
 	return sqlerr.Unsupported("files on the servers (INTO OUTFILE, LOAD_FILE)", "read and write files at the client")

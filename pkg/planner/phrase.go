@@ -7,6 +7,7 @@ import (
 	"vitess.io/vitess/go/vt/sqlparser"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/function"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqltypes"
 )
@@ -282,7 +283,7 @@ func (p *phrase) call(e sqlparser.Expr, scope *block) {
 		p.raw(" END)")
 	case *sqlparser.FuncExpr:
 		name := e.Name.Lowered()
-		if !e.Qualifier.IsEmpty() || !plainFunctions(name) {
+		if !e.Qualifier.IsEmpty() || !function.Plain(name) {
 			p.fail()
 			return
 		}
@@ -330,14 +331,6 @@ func (p *phrase) aggregate(e sqlparser.Expr, scope *block) {
 	default:
 		p.fail()
 	}
-}
-
-// plainFunctions compute from their arguments alone, and never fail.
-func plainFunctions(name string) bool {
-	return has(` abs ascii bit_length ceil ceiling char_length character_length coalesce crc32 date datediff day dayofmonth
- dayofweek dayofyear greatest hour if ifnull instr isnull last_day lcase least left length lower ltrim microsecond minute mod
- month nullif octet_length quarter reverse right round rtrim second sign strcmp substring_index to_days truncate ucase upper
- weekday year `, name)
 }
 
 // subquery writes a subquery over base tables.

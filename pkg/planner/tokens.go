@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/function"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -102,7 +103,7 @@ func (b *build) callsOthers() bool {
 		}
 		if t.Kind == sqlparse.Op && b.st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) && !b.st.Is(before, "{") {
 			name := strings.ToLower(string(b.st.Text(prev.Span)))
-			if b.st.Is(before, ".") || !builtin(name) && !serverFunctions(name) && !lockFunctions(name) && !beforeParenthesis(name) {
+			if b.st.Is(before, ".") || !function.Builtin(name) && !function.OfServer(name) && !function.OfUserLocks(name) && !function.IsWord(name) {
 				return true
 			}
 		}

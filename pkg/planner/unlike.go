@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/wordlist"
 )
 
 // Every group does the same to its copies of reference tables. What it would do in another way is computed once instead: over a copy, or in
@@ -77,7 +78,7 @@ func unlike(n sqlparser.SQLNode, volatile bool) (found bool) {
 
 // alikeVariable reports whether a variable that statements of applications read is the session's, on all groups.
 func alikeVariable(name string) bool {
-	return has(` autocommit auto_increment_increment auto_increment_offset character_set_client character_set_connection character_set_database
+	return wordlist.Has(` autocommit auto_increment_increment auto_increment_offset character_set_client character_set_connection character_set_database
  character_set_results collation_connection collation_database default_week_format div_precision_increment error_count foreign_key_checks
  group_concat_max_len identity last_insert_id lc_time_names max_sort_length sql_auto_is_null sql_mode sql_safe_updates sql_select_limit
  system_time_zone time_zone timestamp transaction_isolation transaction_read_only tx_isolation tx_read_only unique_checks version warning_count `, name)

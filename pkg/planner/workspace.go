@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/function"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -572,7 +573,7 @@ func (b *build) plainCalls(st *sqlparse.Statement) bool {
 		if t.Kind == sqlparse.Op && st.Is(t, "(") && (prev.Kind == sqlparse.Word || prev.Kind == sqlparse.QuotedName) && !st.Is(before, "{") &&
 			!slices.ContainsFunc(tables, written) {
 			name := strings.ToLower(string(st.Text(prev.Span)))
-			if lockFunctions(name) || serverFunctions(name) || !Known(name) && b.snap.Routine(b.db, name, true) == nil {
+			if function.OfUserLocks(name) || function.OfServer(name) || !function.Known(name) && b.snap.Routine(b.db, name, true) == nil {
 				return false
 			}
 		}
@@ -583,14 +584,4 @@ func (b *build) plainCalls(st *sqlparse.Statement) bool {
 		}
 		before, prev = prev, t
 	}
-}
-
-// beforeParenthesis are words that stand before parentheses and call nothing.
-func beforeParenthesis(word string) bool {
-	return has(` as in and or not xor exists any all some from join on using where having by union except intersect select
- distinct when then else case between like regexp rlike is over with recursive lateral values row interval div mod binary
- count sum min max avg group_concat std stddev stddev_pop stddev_samp variance var_pop var_samp bit_and bit_or bit_xor median
- percentile_cont percentile_disc group row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value
- nth_value cast convert char varchar decimal date time datetime timestamp if
- left right insert replace substring position trim extract coalesce `, word)
 }

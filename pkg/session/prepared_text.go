@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/exec"
+	"skarv/pkg/function"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
 	"skarv/pkg/routine"
@@ -122,7 +123,7 @@ func (s *Session) needsTables(clause string, immediate bool, list []sqlparse.Spa
 		if refs, sure := st.Tables(); sure && len(refs) > 0 {
 			return sqlerr.SubqueriesNotSupported.New(clause)
 		}
-		if slices.ContainsFunc(routine.Calls(st), func(n routine.Name) bool { return n.DB != "" || !planner.Known(n.Name) }) {
+		if slices.ContainsFunc(routine.Calls(st), func(n routine.Name) bool { return n.DB != "" || !function.Known(n.Name) }) {
 			if immediate {
 				clause = "EXECUTE IMMEDIATE"
 			}

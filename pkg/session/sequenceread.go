@@ -9,8 +9,8 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/function"
 	"skarv/pkg/metrics"
-	"skarv/pkg/planner"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -104,7 +104,7 @@ func (s *Session) allSequences(c *backend.Conn, refs []sqlparse.TableRef) (bool,
 // callsOthers reports whether the statement at hand calls functions that are not the servers' own: what those read may be elsewhere, and not
 // for the session to read.
 func (s *Session) callsOthers() bool {
-	return slices.ContainsFunc(routine.Calls(s.stmt), func(n routine.Name) bool { return n.DB != "" || !planner.Known(n.Name) })
+	return slices.ContainsFunc(routine.Calls(s.stmt), func(n routine.Name) bool { return n.DB != "" || !function.Known(n.Name) })
 }
 
 // isSequence asks the server that has the sequences.

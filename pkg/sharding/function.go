@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
-	"skarv/pkg/planner"
+	"skarv/pkg/function"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 )
@@ -55,7 +55,7 @@ func readTables(snap *catalog.Snapshot, names []routine.Name, db string) (list [
 // ownCalls are those of calls that are none of the servers' own functions, qualified by their databases.
 func ownCalls(calls []routine.Name, db string) (list []routine.Name) {
 	for _, n := range calls {
-		if n.DB == "" && planner.Known(n.Name) {
+		if n.DB == "" && function.Known(n.Name) {
 			continue
 		}
 		if n.DB == "" {
