@@ -112,6 +112,7 @@ func (r *runner) round(seed uint64) {
 // begin makes the tables of a round.
 func (r *runner) begin(g *generator) {
 	r.g, r.within = g, false
+	r.both("DROP TEMPORARY TABLE IF EXISTS " + r.db + "." + temporaryName) // of a round that a difference has ended
 	r.both("DROP DATABASE IF EXISTS " + r.db)
 	r.both("CREATE DATABASE " + r.db)
 	r.both("USE " + r.db)
