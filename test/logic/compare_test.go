@@ -155,7 +155,7 @@ func (r *runner) compare(s *statement, want, got differ.Outcome) string {
 		r.allowed("an expression that fails for a row")
 		return ""
 	}
-	const reopened = 1137 // docs/compatibility.md: temporary tables
+	const reopened = 1137                               // docs/compatibility.md: temporary tables
 	if !s.writes && r.mysql && want.Errno == reopened { // and what else is wrong with it that server does not tell
 		r.allowed("a temporary table that is read twice")
 		return ""
