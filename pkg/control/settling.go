@@ -156,7 +156,8 @@ func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.
 	if err != nil {
 		return err
 	}
-	waitsFor, err := d.leader.awaitSlots(ctx, d.patience(), func(ctx context.Context) ([]topology.Silent, error) { return store.AwaitSettled(ctx, revision, names) })
+	await := func(ctx context.Context) ([]topology.Silent, error) { return store.AwaitSettled(ctx, revision, names) }
+	waitsFor, err := d.leader.awaitSlots(ctx, d.patience(), await, d.leader.shutOut)
 	if len(waitsFor) > 0 {
 		e := sqlerr.LockWaitTimeout.New()
 		e.Message = "Lock wait timeout exceeded; try restarting transaction (statements that began before the change still use the table: " + strings.Join(waitsFor, ", ") + ")"
@@ -165,9 +166,9 @@ func (d *schemaChange) settle(ctx context.Context, revision int64, tables []ddl.
 	return err
 }
 
-// awaitSlots repeats await, which returns at the end of its context, until no slot is silent but those whose processes are gone, which it shuts
+// awaitSlots repeats await, which returns at the end of its context, until no slot is silent but those whose processes are gone, which shutOut shuts
 // out of the servers. After patience it returns who is waited for still, without an error.
-func (l *leader) awaitSlots(ctx context.Context, patience time.Duration, await func(context.Context) ([]topology.Silent, error)) (waitsFor []string, err error) {
+func (l *leader) awaitSlots(ctx context.Context, patience time.Duration, await func(context.Context) ([]topology.Silent, error), shutOut func(context.Context, topology.Silent) error) (waitsFor []string, err error) {
 	wait, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for gone := (absences{}); ; {
@@ -182,7 +183,7 @@ func (l *leader) awaitSlots(ctx context.Context, patience time.Duration, await f
 		for _, s := range silent {
 			if !gone.lasts(s, time.Now()) || l.evict == nil {
 				waitsFor = append(waitsFor, s.String())
-			} else if err := l.shutOut(ctx, s); err != nil {
+			} else if err := shutOut(ctx, s); err != nil {
 				return nil, err
 			}
 		}

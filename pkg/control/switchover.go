@@ -48,6 +48,7 @@ const (
 	switchDrainMax = 10 * time.Second
 	switchSevered  = 5 * time.Second  // for processes to end what goes on for longer
 	switchGone     = 12 * time.Second // with a primary that is lost: for the lease of processes that are lost with it as well
+	switchOut      = 3 * time.Second  // with a primary that is lost: to shut one of them out of all other servers
 	switchBranches = 8 * time.Second  // for prepared transactions to end
 	switchFreeze   = 2 * time.Second  // for what else writes there
 	switchCatchUp  = 8 * time.Second  // for the replica to have the rest
@@ -554,11 +555,30 @@ func (s *switchover) rest(ctx context.Context) error {
 		return err
 	}
 	await := func(ctx context.Context) ([]topology.Silent, error) { return store.AwaitRest(ctx, group.Switchover) }
-	waitsFor, err := s.leader.awaitSlots(ctx, drain+patience, await)
+	waitsFor, err := s.leader.awaitSlots(ctx, drain+patience, await, s.shutOut)
 	if err == nil && len(waitsFor) > 0 {
 		err = fmt.Errorf("these proxies do not stop using node group %s: %s", group.Label(), strings.Join(waitsFor, ", "))
 	}
 	return err
+}
+
+// shutOut shuts a proxy out of the servers whose process is gone. With a primary that is lost others may be, too, which had been on its machine: it is
+// enough that the proxy is being shut out, of which the target is told; its slot stays until all have been.
+func (s *switchover) shutOut(ctx context.Context, gone topology.Silent) error {
+	if !s.how.Lost {
+		return s.leader.shutOut(ctx, gone)
+	}
+	try, cancel := context.WithTimeout(ctx, switchOut)
+	defer cancel()
+	err := s.leader.shutOut(try, gone)
+	if err == nil || try.Err() == nil && leadsNoMore(err) || errors.Is(err, topology.ErrNotLeader) || ctx.Err() != nil {
+		return err
+	}
+	holds, e := s.leader.store.HoldsSlot(ctx, gone.Slot.N, gone.Slot.Incarnation)
+	if e != nil || holds {
+		return errors.Join(err, e)
+	}
+	return nil
 }
 
 // meanwhile is err, in words of its own if somebody else has changed the group or the map.

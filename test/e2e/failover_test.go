@@ -235,3 +235,34 @@ func TestAutomaticFailoverOfStoppedPrimary(t *testing.T) {
 		return strings.Contains(ctl.ctl(t, "status").out, "the server at "+d.servers[0].Addr()+" was the primary of node group g1")
 	})
 }
+
+// The process that leads stands still while two primaries die, as it is when a machine goes that had them all. Its successor has found them lost, and replaced
+// them, when it goes on: it has been shut out, and comes back.
+func TestAutomaticFailoverBesidePausedController(t *testing.T) {
+	d, replicas := loses(t, 2)
+	ctl, leads := d.proxies[1], d.proxies[0]
+	makeTables(t, d.admin(t, 0, ""))
+	if r := ctl.ctl(t, "status", "--output", "json"); !strings.Contains(r.out, `"controller": "`+leads.admin+`"`) {
+		ctl, leads = leads, ctl
+	}
+	arm(t, ctl, "g1")
+	arm(t, ctl, "g2")
+	paused, db := leads.db(t, "admin", adminPassword, "d"), ctl.db(t, "admin", adminPassword, "d")
+	w := &survivors{}
+	w.start(t, db, db)
+	w.grows(t)
+	require.NoError(t, leads.Process.Signal(syscall.SIGSTOP))
+	for _, s := range d.servers {
+		require.NoError(t, s.Kill(t.Context()))
+	}
+	awaitPrimary(t, ctl, "g1", replicas[0])
+	awaitPrimary(t, ctl, "g2", replicas[1])
+	require.NoError(t, leads.Process.Signal(syscall.SIGCONT))
+	eventually(t, time.Minute, "the process serves again", func() bool {
+		_, err := paused.ExecContext(t.Context(), "UPDATE a SET v = v")
+		return err == nil
+	})
+	w.grows(t)
+	w.stop(t, paused)
+	require.Equal(t, "0", strings.TrimSpace(onServerText(t, replicas[0], "SELECT @@global.read_only")))
+}
