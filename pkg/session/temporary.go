@@ -2,11 +2,7 @@ package session
 
 import (
 	"cmp"
-	"errors"
-	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"skarv/pkg/backend"
@@ -17,6 +13,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/temporary"
 	"skarv/pkg/txn"
 	"skarv/pkg/wire"
 )
@@ -25,12 +22,9 @@ import (
 // until the last of them is dropped. Statements are planned with them as single tables of that group, which hide
 // tables of the same names; whenever the session needs a connection to the group, it is this one.
 type temporaries struct {
-	conn *backend.Conn
-	busy bool // given out by Get
-	// tables by database and name
-	tables map[string]map[string]*catalog.Table
-
-	base, shown *catalog.Snapshot // shown is base with the tables
+	conn   *backend.Conn
+	busy   bool // given out by Get
+	tables temporary.Tables
 }
 
 // snapshot is the present state of the cluster, with the session's temporary tables.
@@ -39,7 +33,7 @@ func (s *Session) snapshot() *catalog.Snapshot {
 	if s.temps == nil {
 		return snap
 	}
-	return s.temps.over(snap)
+	return s.temps.tables.Over(snap)
 }
 
 // refresh takes over the present state of the cluster behind a statement that is part of another one. While that one stands it leaves the
@@ -48,36 +42,6 @@ func (s *Session) refresh() {
 	if !s.hold.Stands() || s.cfg.Snapshot().SchemaRevision == s.snap.SchemaRevision {
 		s.snap = s.snapshot()
 	}
-}
-
-func (t *temporaries) over(base *catalog.Snapshot) *catalog.Snapshot {
-	if t.base == base {
-		return t.shown
-	}
-	shown := *base
-	shown.Databases = maps.Clone(base.Databases)
-	for db, tables := range t.tables {
-		if was := base.Databases[db]; was != nil {
-			fresh := *was
-			fresh.Tables = maps.Clone(was.Tables)
-			if fresh.Tables == nil {
-				fresh.Tables = map[string]*catalog.Table{}
-			}
-			maps.Copy(fresh.Tables, tables)
-			shown.Databases[db] = &fresh
-		}
-	}
-	t.base, t.shown = base, &shown
-	return t.shown
-}
-
-func (t *temporaries) empty() bool {
-	for _, tables := range t.tables {
-		if len(tables) > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // pinned returns the connection that has the temporary tables, if it is one to group g and free.
@@ -171,7 +135,7 @@ func (s *Session) temporaryDDL(p *plan.Plan) (handled bool, err error) {
 			return true, err
 		}
 	}
-	if s.temps != nil && p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) && len(s.temps.tables[p.Name]) > 0 { // which servers leave
+	if s.temps != nil && p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) && s.temps.tables.In(p.Name) { // which servers leave
 		return true, sqlerr.Unsupported("DROP DATABASE of one in which the session has temporary tables", "drop these first")
 	}
 	c, onTable := p.Change, p.Change.Object == plan.ObjectTable
@@ -217,7 +181,7 @@ func (s *Session) pinnedOn(g placement.NodeGroupID, sql []byte) (wire.OK, error)
 	}
 	if s.temps == nil {
 		c.Keep()
-		s.temps = &temporaries{conn: c, busy: true, tables: map[string]map[string]*catalog.Table{}}
+		s.temps = &temporaries{conn: c, busy: true}
 	}
 	s.client.Enter(c)
 	ok, err := c.Exec(string(sql))
@@ -241,8 +205,7 @@ func (s *Session) pinnedOn(g placement.NodeGroupID, sql []byte) (wire.OK, error)
 func (s *Session) forgetTemporaries() {
 	s.plans = [planSlots]*plancache.Entry{}
 	if t := s.temps; t != nil {
-		t.base = nil
-		if t.empty() {
+		if t.tables.Empty() {
 			s.temps = nil
 			if !s.holds(t.conn) && !s.statements.hasCursor(t.conn) {
 				t.conn.Release()
@@ -261,7 +224,7 @@ func (s *Session) createTemporary(p *plan.Plan) (err error) {
 			return sqlerr.Unsupported("a temporary table with a name that the view '"+t.Name+"' reads", "give it another name")
 		}
 	}
-	existed := s.temps != nil && s.temps.tables[p.Database][p.Name] != nil
+	existed := s.temps != nil && s.temps.tables.Table(p.Database, p.Name) != nil
 	c, selects := s.findCreateSelect()
 	if selects {
 		if err := s.selectsParameter(c.query); err != nil {
@@ -347,7 +310,7 @@ func (s *Session) takeBackTemporary(db, name string) {
 	if _, err := s.onPinned([]byte("DROP TEMPORARY TABLE IF EXISTS " + sqltypes.QuoteIn(db, name))); err != nil {
 		conn.Interrupt()
 	}
-	delete(s.temps.tables[db], name)
+	s.temps.tables.Drop(db, name)
 	s.forgetTemporaries()
 }
 
@@ -357,7 +320,7 @@ func (s *Session) renameTemporary(p *plan.Plan, name string) error {
 	told := s.warnings
 	from, to := sqltypes.QuoteIn(p.Database, name), sqltypes.QuoteIn(p.Database, p.Name)
 	rename := []string{"ALTER TABLE " + from + " RENAME TO " + to}
-	if t := s.temps.tables[p.Database][name]; s.tx != nil && t != nil {
+	if t := s.temps.tables.Table(p.Database, name); s.tx != nil && t != nil {
 		var columns []string
 		for _, c := range t.Columns {
 			switch {
@@ -375,7 +338,7 @@ func (s *Session) renameTemporary(p *plan.Plan, name string) error {
 			return err
 		}
 	}
-	delete(s.temps.tables[p.Database], name)
+	s.temps.tables.Drop(p.Database, name)
 	s.warnings = told
 	return s.noteTemporary(p.Database, p.Name)
 }
@@ -475,7 +438,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 	}
 	for _, t := range p.Tables {
 		if t.Temporary != "" {
-			delete(s.temps.tables[t.Database], t.Name)
+			s.temps.tables.Drop(t.Database, t.Name)
 		}
 	}
 	s.forgetTemporaries()
@@ -583,7 +546,7 @@ func (s *Session) changeTemporary(p *plan.Plan) error {
 	}
 	if p.Change.Verb != plan.VerbTruncate {
 		for _, t := range p.Tables {
-			delete(s.temps.tables[t.Database], t.Name)
+			s.temps.tables.Drop(t.Database, t.Name)
 		}
 		defer s.forgetTemporaries()
 		refs, _ := s.stmt.Tables()
@@ -624,24 +587,15 @@ func (s *Session) readTemporaryInto(db, name string) error {
 	if err != nil {
 		return txn.Lost(c, err)
 	}
-	if s.temps.tables[db] == nil {
-		s.temps.tables[db] = map[string]*catalog.Table{}
-	}
 	if t != nil {
 		t.Group = c.Group
-		s.temps.tables[db][name] = t
+		s.temps.tables.Put(t)
 	}
 	return nil
 }
 
-var (
-	typeLength  = regexp.MustCompile(`^\w+\((\d+)(?:,(\d+))?\)`)
-	tableOption = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
-)
-
-// readTemporary returns the definition of a temporary table, nil if there is an ordinary one of that name.
+// readTemporary is temporary.Read of a session with an sql_mode.
 func readTemporary(c *backend.Conn, db, name, mode string) (t *catalog.Table, err error) {
-	table := sqltypes.QuoteIn(db, name)
 	if strings.Contains(mode, "ANSI") { // names in the text are to be quoted as others read them
 		if _, err := c.Exec("SET @@sql_mode = ''"); err != nil {
 			return nil, err
@@ -652,99 +606,5 @@ func readTemporary(c *backend.Conn, db, name, mode string) (t *catalog.Table, er
 			}
 		}()
 	}
-	_, rows, err := c.QueryAll("SHOW CREATE TABLE "+table, 1)
-	if err != nil {
-		return nil, err
-	}
-	text, ok := "", false
-	if len(rows) == 1 && len(rows[0]) > 1 {
-		text, ok = strings.CutPrefix(string(rows[0][1]), "CREATE TEMPORARY TABLE "+sqltypes.QuoteName(name))
-		if !ok { // sql_quote_show_create is off
-			text, ok = strings.CutPrefix(string(rows[0][1]), "CREATE TEMPORARY TABLE "+name)
-		}
-	}
-	if !ok {
-		return nil, nil
-	}
-	t = &catalog.Table{Database: db, Name: name, Kind: catalog.Single, AutoIncrement: -1,
-		Temporary: tableOption.ReplaceAllString(text, "")}
-	if _, rows, err = c.QueryAll("SHOW FULL COLUMNS FROM "+table, 1<<16); err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		if len(r) < 7 {
-			return nil, errors.New("SHOW FULL COLUMNS of an unknown form")
-		}
-		t.Columns = append(t.Columns, temporaryColumn(r))
-		if strings.Contains(strings.ToLower(string(r[6])), "auto_increment") {
-			t.AutoIncrement = len(t.Columns) - 1
-		}
-	}
-	if _, rows, err = c.QueryAll("SHOW INDEX FROM "+table, 1<<16); err != nil {
-		return nil, err
-	}
-	return t, temporaryKeys(t, rows)
-}
-
-// temporaryKeys gives t the keys that SHOW INDEX shows: Table, Non_unique, Key_name, Seq_in_index, Column_name, Collation, Cardinality, Sub_part.
-func temporaryKeys(t *catalog.Table, rows [][][]byte) error {
-	var keys []catalog.Index
-	for _, r := range rows {
-		if len(r) < 8 {
-			return errors.New("SHOW INDEX of an unknown form")
-		}
-		name := string(r[2])
-		if len(keys) == 0 || keys[len(keys)-1].Name != name {
-			keys = append(keys, catalog.Index{Name: name, Unique: string(r[1]) == "0"})
-		}
-		key, c := &keys[len(keys)-1], t.Column(string(r[4]))
-		key.Partial = key.Partial || r[7] != nil || c < 0
-		if c >= 0 {
-			key.Columns = append(key.Columns, c)
-		}
-	}
-	for _, k := range keys {
-		switch {
-		case k.Name == "PRIMARY":
-			t.Primary = k.Columns
-		case k.Unique:
-			t.Unique = append(t.Unique, k)
-		default:
-			t.Indexes = append(t.Indexes, k)
-		}
-	}
-	for _, k := range t.Unique { // it may stand in for a primary key
-		nullable := slices.ContainsFunc(k.Columns, func(c int) bool { return t.Columns[c].Nullable })
-		if t.Primary == nil && !nullable && !k.Partial {
-			t.Primary = slices.Clone(k.Columns)
-		}
-	}
-	return nil
-}
-
-// temporaryColumn is a row of SHOW FULL COLUMNS: Field, Type, Collation, Null, Key, Default, Extra.
-func temporaryColumn(r [][]byte) catalog.Column {
-	c := catalog.Column{Name: string(r[0]), ColumnType: string(r[1]), Collation: string(r[2]), Nullable: string(r[3]) == "YES"}
-	c.DataType = strings.ToLower(c.ColumnType)
-	if i := strings.IndexAny(c.DataType, "( "); i >= 0 {
-		c.DataType = c.DataType[:i]
-	}
-	c.Type, _ = sqltypes.TypeOf(c.DataType)
-	c.Unsigned = strings.Contains(c.ColumnType, " unsigned") || strings.Contains(c.ColumnType, " zerofill")
-	c.Charset = sqltypes.CharsetOf(c.Collation)
-	if m := typeLength.FindStringSubmatch(c.ColumnType); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		c.Length, c.Precision = int64(n), n
-		c.Scale, _ = strconv.Atoi(m[2])
-		if c.Type.IsTemporal() {
-			c.Scale = n
-		}
-	}
-	extra := strings.ToUpper(string(r[6]))
-	c.Default, c.HasDefault = string(r[5]), r[5] != nil || c.Nullable
-	c.Generated = strings.Contains(extra, "VIRTUAL") || strings.Contains(extra, "STORED") || strings.Contains(extra, "PERSISTENT")
-	c.Invisible = strings.Contains(extra, "INVISIBLE")
-	c.OnUpdate = strings.Contains(extra, "ON UPDATE")
-	c.ComputedDefault = strings.Contains(extra, "DEFAULT_GENERATED")
-	return c
+	return temporary.Read(c, db, name)
 }
