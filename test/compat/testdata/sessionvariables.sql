@@ -73,6 +73,12 @@ SET lc_messages = 'de_DE';
 SELECT @@lc_messages;
 SET lc_messages = 'nowhere';
 SET lc_messages = 'en_US';
+-- A SET that is refused leaves all of its variables as they were.
+-- refused: character set utf16 of results
+SET autocommit = 0, character_set_results = 'utf16';
+INSERT INTO sv (v) VALUES (900);
+ROLLBACK;
+SELECT COUNT(*), @@autocommit FROM sv WHERE v = 900;
 -- only: mariadb
 -- refused: DROP and ALTER are not read as if they said IF EXISTS
 SET sql_if_exists = 1;
