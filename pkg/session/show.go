@@ -330,9 +330,18 @@ var autoIncrement = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)
 
 // showCreateTable is a server's SHOW CREATE TABLE without what Skarv added, and with what only Skarv knows.
 func (s *Session) showCreateTable(t *catalog.Table) error {
-	cols, rows, err := s.rowsFrom(s.tableGroup(t))
+	c, err := s.aside(s.tableGroup(t))
 	if err != nil {
 		return err
+	}
+	cols, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), 1)
+	s.warnings = s.warnings[:0]
+	if err == nil && c.LastWarnings() > 0 { // of a view: what it lacks
+		s.fetchWarnings(c, c.LastWarnings())
+	}
+	s.done(c, err)
+	if err != nil {
+		return txn.Lost(c, err)
 	}
 	switch {
 	case len(rows) != 1 || len(rows[0]) < 2:
@@ -342,7 +351,7 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 		db := s.snap.Databases[t.Database]
 		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single, s.snap.Flavor))
 	}
-	return s.sendRows(cols, rows)
+	return s.sendRowsWith(cols, rows, uint16(s.warningCount()))
 }
 
 // createText is a server's text of t as Skarv shows it: whoever runs it gets a table of t's kind. single: those of its database are single unless they say

@@ -29,6 +29,22 @@ RENAME TABLE t2 TO t;
 SELECT k FROM upper_ ORDER BY k;
 DROP TABLE u;
 SELECT * FROM j;
+-- What a view lacks is a warning of what shows it.
+-- gap: hosts of definers
+SHOW CREATE VIEW j;
+SHOW WARNINGS;
+-- gap: hosts of definers
+SHOW CREATE TABLE j;
+SHOW COUNT(*) WARNINGS;
+-- gap: hosts of definers
+SHOW CREATE VIEW star;
+SHOW WARNINGS;
+CREATE TABLE whole (id INT PRIMARY KEY) COMMENT 'skarv:single';
+CREATE VIEW one AS SELECT * FROM whole JOIN t USING (id);
+-- gap: hosts of definers
+SHOW CREATE VIEW one;
+SHOW WARNINGS;
+DROP VIEW one;
 CREATE TABLE u (id INT PRIMARY KEY, n INT);
 INSERT INTO u VALUES (1, 10);
 SELECT * FROM j ORDER BY id;
