@@ -25,7 +25,7 @@ func (d *schemaChange) closeTables(ctx context.Context) error {
 
 // putClosed writes whether the tables of Close are closed.
 func (d *schemaChange) putClosed(ctx context.Context, closed bool) error {
-	snap, err := d.leader.store.Load(ctx)
+	snap, err := d.leader.snapshot(ctx)
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func (d *schemaChange) awaitBranches(ctx context.Context, s *schema.Server) erro
 
 // changeBuilding writes the table that indexes are built for as change leaves it.
 func (d *schemaChange) changeBuilding(ctx context.Context, change func(t *catalog.Table) error) error {
-	snap, err := d.leader.store.Load(ctx)
+	snap, err := d.leader.snapshot(ctx)
 	if err != nil {
 		return err
 	}
