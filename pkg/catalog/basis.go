@@ -13,6 +13,23 @@ type Basis struct {
 	Calls bool
 }
 
+// ReachesFulltext reports whether the statement may change rows of a table with FULLTEXT keys: of one that it names, or of one that follows such by
+// foreign keys.
+func (b *Basis) ReachesFulltext() bool {
+	tables := slices.Clone(b.Tables)
+	for i := 0; i < len(tables); i++ {
+		if tables[i].HasFulltext() {
+			return true
+		}
+		for _, r := range b.Snapshot.children(tables[i]) {
+			if !slices.Contains(tables, r.Child) {
+				tables = append(tables, r.Child)
+			}
+		}
+	}
+	return false
+}
+
 // How Concern names what is no table.
 const (
 	Anything = "*"  // all tables; Concern itself never says so

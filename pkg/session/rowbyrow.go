@@ -109,6 +109,8 @@ func (s *Session) atomically(do func() error) (out txn.Outcome, err error) {
 		return out, errLostTransaction()
 	case s.tx != tx || s.tx.Err() != nil: // gone, and the error says so
 		return out, err
+	case err != nil && s.cfg.Dialect.MariaDB() && slices.ContainsFunc(s.snap.Tables(), (*catalog.Table).HasFulltext): // which its programs may have changed
+		return out, s.tx.LoseStatement(err, savepointsOfFulltext)
 	case err != nil:
 		if lost := s.tx.RollbackTo(name); lost != nil {
 			return out, s.failed(lost)

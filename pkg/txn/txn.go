@@ -362,6 +362,16 @@ func (t *Txn) EndStatement(err error) error {
 	return err
 }
 
+// LoseStatement is EndStatement for one that has failed with err, and cannot be undone alone: the transaction is rolled back with it, for the
+// reason that what names.
+func (t *Txn) LoseStatement(err error, what string) error {
+	if t.Deadlocked(sqlerr.From(err).Code) || !t.usable() || rolledBackBy(t.statement) != nil {
+		return err
+	}
+	t.lose("a statement that has failed cannot be undone alone: " + what)
+	return sqlerr.Unsupported(fmt.Sprintf("undoing a statement alone in a transaction: %s; it has failed with: %v", what, err), "run the transaction again, which is rolled back")
+}
+
 // open opens branches on groups at once: all or none.
 func (t *Txn) open(pool Pool, groups []placement.NodeGroupID, undo bool) (err error) {
 	if len(groups) == 0 {
