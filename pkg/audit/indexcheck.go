@@ -84,7 +84,7 @@ func (c *IndexCheck) collations(ctx context.Context, g *catalog.NodeGroup) error
 		is, want := d.Table.Columns[i].Collation, e.Columns[i].Collation
 		if is != want {
 			return fmt.Errorf("node group %s compares its entries by %s, and column %s by %s: drop the key and add it again",
-				g.Label(), is, c.Index.Table.Columns[slices.Concat(c.Index.Columns, c.Index.Table.Distribution)[i]].Name, want)
+				g.Label(), is, c.Index.Table.At(slices.Concat(c.Index.Columns, c.Index.Table.Distribution)[i]).Name, want)
 		}
 	}
 	return nil
@@ -259,7 +259,7 @@ func (c *IndexCheck) rowAt(ctx context.Context, unit, key [][]byte) (bool, error
 	}
 	var has []string
 	for i, n := range c.Index.Columns {
-		has = append(has, workspace.Beginning(&t.Columns[n], c.Index.Length(i), "")+" = "+string(workspace.AppendKeyValue(nil, &t.Columns[n], unit[i])))
+		has = append(has, workspace.Beginning(t.At(n), c.Index.Length(i), "")+" = "+string(workspace.AppendKeyValue(nil, t.At(n), unit[i])))
 	}
 	rows, err := s.Values(ctx, 1, "SELECT 1 FROM "+t.SQL()+" WHERE "+strings.Join(has, " AND ")+" AND "+
 		equal(t, t.Distribution, key)+" LIMIT 1 LOCK IN SHARE MODE")

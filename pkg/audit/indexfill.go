@@ -12,7 +12,6 @@ import (
 	"skarv/pkg/placement"
 	"skarv/pkg/schema"
 	"skarv/pkg/sqlerr"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/workspace"
 )
 
@@ -119,14 +118,13 @@ const fillRows = 20000
 func FillIndex(ctx context.Context, s *schema.Server, g *catalog.GlobalIndex, progress func(rows uint64)) error {
 	t := g.Table
 	var present []string
-	for _, c := range g.Columns {
-		present = append(present, sqltypes.QuoteName(t.Columns[c].Name)+" IS NOT NULL")
-	}
 	var values []string // of the key, as entries have them
 	for i, c := range g.Columns {
-		name := workspace.Beginning(&t.Columns[c], g.Length(i), "")
-		if t.Columns[c].DataType == "timestamp" {
-			name = workspace.ReadKey(&t.Columns[c])
+		col := t.At(c)
+		name := workspace.Beginning(col, g.Length(i), "")
+		present = append(present, name+" IS NOT NULL")
+		if col.DataType == "timestamp" {
+			name = workspace.ReadKey(col)
 		}
 		values = append(values, name)
 	}

@@ -90,7 +90,7 @@ func inUTC(seconds string) string {
 func selectList(t *catalog.Table, columns []int) string {
 	var list []string
 	for _, i := range columns {
-		list = append(list, workspace.ReadKey(&t.Columns[i]))
+		list = append(list, workspace.ReadKey(t.At(i)))
 	}
 	return strings.Join(list, ", ")
 }

@@ -183,6 +183,8 @@ type Table struct {
 	Key placement.Key `json:"-"`
 	// Global are the global indexes of Unique and Building; set by Prepare.
 	Global []*GlobalIndex `json:"-"`
+	// hidden are the expressions of keys that Global keeps; set by Prepare.
+	hidden []KeyExpression
 }
 
 // Column is one column of a table.
@@ -207,6 +209,8 @@ type Column struct {
 	Generated       bool `json:"generated,omitempty"`
 	Invisible       bool `json:"invisible,omitempty"`
 	OnUpdate        bool `json:"on_update,omitempty"`
+	// Expression, not "", is that of a part of a key: a server has a column for it that has no name. See sqlparse.Parser.KeyExpression.
+	Expression string `json:"expression,omitempty"`
 }
 
 // SetByServer reports whether servers may give the column another value in a row that changes, though no assignment names it.
@@ -266,12 +270,21 @@ type Index struct {
 	// Partial: the key indexes only the beginning of a column, or an expression that is not in Columns.
 	Partial bool `json:"partial,omitempty"`
 	// Lengths, of a key over the beginning of columns, are how much it holds of each of Columns, in characters, or bytes of binary strings; 0 for
-	// all of it. Nil of a key over an expression, too.
+	// all of it. Nil of a key over an expression, too, unless Expressions are known.
 	Lengths []int `json:"lengths,omitempty"`
+	// Expressions are, of a unique key over some that can be read in every session, all of them, in the order of the key.
+	Expressions []KeyExpression `json:"expressions,omitempty"`
 	// Fulltext: the key is for MATCH. Temporary tables cannot have it.
 	Fulltext bool `json:"fulltext,omitempty"`
 	// Global, not 0, is the id of the global index that keeps the key unique: see GlobalIndex.
 	Global uint64 `json:"global,omitempty"`
+}
+
+// KeyExpression is a part of a key that is an expression.
+type KeyExpression struct {
+	At     int    `json:"at"` // among all parts of the key
+	Column Column `json:"column"`
+	Reads  []int  `json:"reads"` // the columns of the table that are in it
 }
 
 // ForeignKey is a declared reference to another table.

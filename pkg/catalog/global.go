@@ -21,7 +21,7 @@ type GlobalIndex struct {
 	ID    uint64
 	Table *Table
 	Name  string // of the unique key
-	// Columns are those of the unique key in Table, and Lengths how much it holds of each, as of an Index.
+	// Columns are those of the unique key in Table, as Table.At has them, and Lengths how much it holds of each, as of an Index.
 	Columns []int
 	Lengths []int
 	// Entries is the index's own table: Columns first, then Table's distribution key.
@@ -48,6 +48,9 @@ func (t *Table) prepareGlobal(flavor Flavor) error {
 				continue
 			}
 			g := &GlobalIndex{ID: x.Global, Table: t, Name: x.Name, Columns: x.Columns, Lengths: x.Lengths, Building: list.building}
+			if x.Expressions != nil {
+				t.hide(g, &x)
+			}
 			g.Entries = t.entries(x, flavor)
 			if err := g.Entries.Prepare(flavor); err != nil {
 				return err
@@ -58,11 +61,25 @@ func (t *Table) prepareGlobal(flavor Flavor) error {
 	return nil
 }
 
+// hide gives g the columns of key x, which is over expressions.
+func (t *Table) hide(g *GlobalIndex, x *Index) {
+	g.Columns, g.Lengths = nil, nil
+	for i := range x.Parts() {
+		at, e := x.part(i)
+		if e == nil {
+			g.Columns, g.Lengths = append(g.Columns, x.Columns[at]), append(g.Lengths, x.Length(at))
+			continue
+		}
+		g.Columns, g.Lengths = append(g.Columns, len(t.Columns)+len(t.hidden)), append(g.Lengths, 0)
+		t.hidden = append(t.hidden, *e)
+	}
+}
+
 // entries is the table of an index's entries.
 func (t *Table) entries(x Index, flavor Flavor) *Table {
 	e := &Table{Database: OwnDB, Name: EntriesName(x.Global), Kind: Sharded, AutoIncrement: -1, ID: x.Global,
 		Charset: t.Charset, Collation: t.Collation}
-	for i := range x.Columns {
+	for i := range x.Parts() {
 		e.Columns = append(e.Columns, t.EntryColumn(x, i))
 		e.Primary = append(e.Primary, i)
 		if t.Places(x, i, flavor) == nil {
@@ -75,16 +92,18 @@ func (t *Table) entries(x Index, flavor Flavor) *Table {
 	return e
 }
 
-// EntryColumn is the column that entries of key x of t have for its i-th one.
+// EntryColumn is the column that entries of key x of t have for its i-th part.
 func (t *Table) EntryColumn(x Index, i int) Column {
-	return entryColumn(t.Columns[x.Columns[i]], x.Length(i), "u"+strconv.Itoa(i))
+	c, length := t.Part(x, i)
+	return entryColumn(*c, length, "u"+strconv.Itoa(i))
 }
 
-// Places is why entries of key x of t cannot be placed by its i-th column, nil if they can.
+// Places is why entries of key x of t cannot be placed by its i-th part, nil if they can.
 func (t *Table) Places(x Index, i int, flavor Flavor) error {
-	c := t.Columns[x.Columns[i]]
-	if x.Length(i) > 0 {
-		c = t.EntryColumn(x, i)
+	c, length := t.Part(x, i)
+	if length > 0 {
+		entry := t.EntryColumn(x, i)
+		c = &entry
 	}
 	_, err := c.Key(flavor)
 	return err
@@ -101,7 +120,7 @@ func entryColumn(c Column, length int, name string) Column {
 		}
 		c.Length, c.ColumnType = int64(length), c.DataType+"("+strconv.Itoa(length)+")"
 	}
-	c.Name, c.Nullable, c.HasDefault, c.Default, c.ComputedDefault, c.OnUpdate, c.Invisible, c.Generated = name, false, false, "", false, false, false, false
+	c.Name, c.Nullable, c.HasDefault, c.Default, c.ComputedDefault, c.OnUpdate, c.Invisible, c.Generated, c.Expression = name, false, false, "", false, false, false, false, ""
 	if c.DataType == "timestamp" {
 		c.DataType, c.ColumnType, c.Type, c.Precision, c.Scale = "decimal", "decimal(16,6)", sqltypes.TypeNewDecimal, 16, 6
 	}
@@ -110,7 +129,7 @@ func entryColumn(c Column, length int, name string) Column {
 
 // Held is what an entry has of a row's value in the i-th of Columns, as workspace.ReadKey reads it: what the unique key holds of it.
 func (g *GlobalIndex) Held(i int, v []byte) []byte {
-	return Held(&g.Table.Columns[g.Columns[i]], lengthAt(g.Lengths, i), v)
+	return Held(g.Table.At(g.Columns[i]), lengthAt(g.Lengths, i), v)
 }
 
 // Unit is what an entry has of a row's values in Columns, all of them: see Held.
@@ -189,7 +208,7 @@ func (g *GlobalIndex) Duplicate(e *sqlerr.Error, flavor Flavor, local func(secon
 func (g *GlobalIndex) localTimes(text string, local func(seconds string) string) string {
 	var scales []int
 	for _, c := range g.Columns {
-		if col := &g.Table.Columns[c]; col.DataType == "timestamp" {
+		if col := g.Table.At(c); col.DataType == "timestamp" {
 			scales = append(scales, col.Scale)
 		}
 	}

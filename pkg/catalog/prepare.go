@@ -41,7 +41,7 @@ func (t *Table) DefaultDistribution(flavor Flavor) []int {
 // Prepare makes t ready for use on servers of flavor: it fills Key from Columns and Distribution. It must be called before
 // the table is published in a Snapshot. The error is an *sqlerr.Error for a distribution key that cannot be hashed.
 func (t *Table) Prepare(flavor Flavor) error {
-	t.Key, t.Global = nil, nil
+	t.Key, t.Global, t.hidden = nil, nil, nil
 	if t.Kind != Sharded {
 		return nil
 	}

@@ -89,7 +89,7 @@ func (d *schemaChange) publishBuilding(ctx context.Context) error {
 			if w.BuildClosed {
 				break
 			}
-			b := catalog.Index{Name: x.Name, Global: x.ID, Unique: true, Lengths: x.Lengths, Partial: x.Lengths != nil}
+			b := catalog.Index{Name: x.Name, Global: x.ID, Unique: true, Lengths: x.Lengths, Partial: x.Lengths != nil || x.Expressions != nil, Expressions: x.Expressions}
 			for _, name := range x.Columns {
 				b.Columns = append(b.Columns, t.Column(name))
 			}

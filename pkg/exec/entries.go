@@ -241,7 +241,7 @@ func selectImages(t *catalog.Table, columns []int, condition []byte) ([]byte, []
 	}
 	images := make([]plan.RowImage, 0, len(columns))
 	for i, c := range columns {
-		sql = append(append(sql, ", "...), workspace.ReadKey(&t.Columns[c])...)
+		sql = append(append(sql, ", "...), workspace.ReadKey(t.At(c))...)
 		images = append(images, plan.RowImage{Column: c, At: len(t.Primary) + i})
 	}
 	sql = append(append(append(sql, " FROM "...), tableName(t)...), " WHERE "...)

@@ -351,7 +351,7 @@ func (in *insertion) holds(x *catalog.GlobalIndex, m image) (condition []byte) {
 		return nil
 	}
 	for i, c := range x.Columns {
-		col, v := &x.Table.Columns[c], x.Held(i, m[c])
+		col, v := x.Table.At(c), x.Held(i, m[c])
 		if x.Length(i) == 0 {
 			v = in.pad(v, col)
 		}
@@ -738,7 +738,7 @@ func (o *insertingOne) duplicates(key int) (out []found, err error) {
 		if g, at, err = o.follow(e); err != nil || g == 0 {
 			return nil, err
 		}
-		if e.index.Lengths != nil { // servers use no index to find a value's beginning
+		if e.index.Lengths != nil { // servers use no index to find a value's beginning, or by such an expression
 			condition = append(append(condition, " AND "...), at...)
 		}
 	}

@@ -21,7 +21,7 @@ func (p *Planner) widenEntries(old, after *catalog.Table) {
 			continue
 		}
 		var changes []string
-		for n := range x.Columns {
+		for n := range x.Parts() {
 			e, now := old.Global[i].Entries.Columns[n], after.EntryColumn(x, n)
 			if e.ColumnType != now.ColumnType {
 				e.ColumnType = now.ColumnType
@@ -42,6 +42,8 @@ type NewIndex struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
 	Lengths []int    `json:"lengths,omitempty"`
+	// Expressions are those of the key; the table's columns stay where they are if it is built while the table is used.
+	Expressions []catalog.KeyExpression `json:"expressions,omitempty"`
 }
 
 // newIndexes numbers the global indexes that t has not got yet.
@@ -64,7 +66,7 @@ func (p *Planner) newIndexes(ctx context.Context, t *catalog.Table, r *Refresh) 
 		if err := fresh.Prepare(p.Snap.Flavor); err != nil {
 			return err
 		}
-		n := NewIndex{ID: id, Name: x.Name, Lengths: x.Lengths, SQL: ddl.CreateEntries(fresh.Global[0].Entries)}
+		n := NewIndex{ID: id, Name: x.Name, Lengths: x.Lengths, Expressions: x.Expressions, SQL: ddl.CreateEntries(fresh.Global[0].Entries)}
 		for _, c := range x.Columns {
 			n.Columns = append(n.Columns, t.Columns[c].Name)
 		}
@@ -89,9 +91,17 @@ func otherColumns(old, t *catalog.Table, x catalog.Index, came map[string]*catal
 		if g.ID != x.Global {
 			continue
 		}
+		were := slices.DeleteFunc(slices.Clone(g.Columns), func(c int) bool { return old.At(c).Expression != "" })
 		for i, c := range x.Columns {
-			if from := came[strings.ToLower(t.Columns[c].Name)]; from == nil || from.Name != old.Columns[g.Columns[i]].Name {
+			if from := came[strings.ToLower(t.Columns[c].Name)]; from == nil || from.Name != old.Columns[were[i]].Name {
 				return true
+			}
+		}
+		for _, e := range x.Expressions { // the text is the same
+			for _, c := range e.Reads {
+				if from := came[strings.ToLower(t.Columns[c].Name)]; from == nil || !strings.EqualFold(from.Name, t.Columns[c].Name) {
+					return true
+				}
 			}
 		}
 	}

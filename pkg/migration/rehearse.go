@@ -34,7 +34,7 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 	r := &Rehearsal{Table: o.Object, Copy: schema.Trial(p.Job, "_p").Name, Filled: p.work.BuildClosed}
 	risky := !slices.Equal(before.Checks, after.Checks) || p.enforces() || p.Statement.Mentions("PARTITION") || p.Statement.Mentions("SRID")
 	for name := range after.Full {
-		risky = risky || after.Unique[name] && !(before.Unique[name] && len(before.Full[name]) == len(after.Full[name]) && slices.Equal(lengths(before, name), lengths(after, name)))
+		risky = risky || after.Unique[name] && !(before.Unique[name] && len(before.Full[name]) == len(after.Full[name]) && sameParts(before, after, name))
 	}
 	came := p.came(before)
 	for i := range after.Table.Columns {
@@ -67,14 +67,21 @@ func (p *Planner) rehearse(o ddl.Name, old *catalog.Table, before, after *schema
 	p.work.Rehearsal = r
 }
 
-// lengths is how much a unique key holds of each of its columns, nil for all of them.
-func lengths(d *schema.Definition, name string) []int {
-	for _, x := range append(slices.Clone(d.Table.Unique), d.Table.PrimaryKey()) {
-		if x.Name == name {
-			return x.Lengths
+// sameParts reports whether a unique key holds as much of each of its columns before as after, and the same expressions.
+func sameParts(before, after *schema.Definition, name string) bool {
+	key := func(d *schema.Definition) (key catalog.Index) {
+		for _, x := range append(slices.Clone(d.Table.Unique), d.Table.PrimaryKey()) {
+			if x.Name == name {
+				key = x
+			}
 		}
+		return key
 	}
-	return nil
+	a, b := key(before), key(after)
+	return slices.Equal(a.Lengths, b.Lengths) &&
+		slices.EqualFunc(a.Expressions, b.Expressions, func(x, y catalog.KeyExpression) bool {
+			return x.At == y.At && x.Column.Expression == y.Column.Expression
+		})
 }
 
 // lookForOrphans notes how rows without parents are found that keep servers from adding foreign keys.

@@ -50,7 +50,7 @@ func (b *build) meetsComputed(t *catalog.Table) error {
 	}
 	for _, k := range slices.Concat(t.Unique, t.Building) {
 		kept := slices.ContainsFunc(t.Global, func(x *catalog.GlobalIndex) bool { return x.ID == k.Global && x.PlacedByAll() })
-		if k.Expression() || t.Computed(k) && !kept {
+		if t.Computed(k) && !kept {
 			return b.refuseFollowed("REPLACE or ON DUPLICATE KEY UPDATE, where servers compute what UNIQUE KEY '"+k.Name+"' holds, in", t)
 		}
 	}

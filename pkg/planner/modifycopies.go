@@ -361,7 +361,7 @@ func (b *build) changesFollowed(t *catalog.Table) bool {
 // followedColumns are the columns of t whose change needs more than being written.
 func (b *build) followedColumns(t *catalog.Table) (out []int) {
 	for _, x := range t.Global {
-		out = append(append(out, x.Columns...), t.Distribution...)
+		out = append(append(out, x.Made()...), t.Distribution...)
 	}
 	if b.sess.Unchecked {
 		return out

@@ -95,7 +95,7 @@ func (m *modification) byIndex(b *build) (bool, error) {
 // indexes are the global indexes whose entries change with the rows of in.
 func (m *modification) indexes(b *build, in *instance) (out []*catalog.GlobalIndex) {
 	for _, x := range in.table.Global {
-		if m.update == nil || slices.ContainsFunc(slices.Concat(x.Columns, in.table.Distribution), func(c int) bool { return m.changes(b, in, c) }) {
+		if m.update == nil || slices.ContainsFunc(slices.Concat(x.Made(), in.table.Distribution), func(c int) bool { return m.changes(b, in, c) }) {
 			out = append(out, x)
 		}
 	}
@@ -376,7 +376,7 @@ func (s *selecting) images() {
 	}
 	slices.Sort(columns)
 	for _, c := range slices.Compact(columns) {
-		s.n.Images = append(s.n.Images, plan.RowImage{Column: c, At: s.item(workspace.ReadKey(&t.Columns[c]))})
+		s.n.Images = append(s.n.Images, plan.RowImage{Column: c, At: s.item(workspace.ReadKey(t.At(c)))})
 	}
 }
 

@@ -26,15 +26,17 @@ type Definition struct {
 	Next    uint64 // AUTO_INCREMENT counter
 	Auto    int    // AUTO_INCREMENT column, or -1
 	// Full are the columns that each key indexes in full, not only the beginning of; Unique tells which keys are.
-	Full     map[string][]int
-	Unique   map[string]bool
+	Full   map[string][]int
+	Unique map[string]bool
+	// Unknown is, of unique keys over expressions, why it cannot be told what servers hold of them.
+	Unknown  map[string]string
 	Checks   []string // names of CHECK constraints
 	Triggers []Trigger
 
 	// prefixed are the names of keys that index the beginning of a column or an expression.
 	prefixed map[string]bool
-	// computed are those of keys that index an expression.
-	computed map[string]bool
+	// computed are those of keys that index an expression, with the expressions of which Skarv can tell what servers hold, and the others.
+	computed map[string]*expressions
 }
 
 // ReadDefinition reads a table or view; nil if the server has none of that name.
@@ -50,7 +52,7 @@ func ReadDefinition(ctx context.Context, s *Server, o ddl.Object) (*Definition, 
 		Full:     map[string][]int{},
 		Unique:   map[string]bool{},
 		prefixed: map[string]bool{},
-		computed: map[string]bool{},
+		computed: map[string]*expressions{},
 	}
 	if err := d.readTable(ctx, s); err != nil {
 		return nil, err
@@ -265,12 +267,16 @@ func (d *Definition) readColumns(ctx context.Context, s *Server) error {
 
 func (d *Definition) readKeys(ctx context.Context, s *Server) error {
 	var indexes []catalog.Index
+	shown := "NULL"
+	if s.node.Flavor == catalog.MySQL {
+		shown = "expression"
+	}
 	err := s.Rows(ctx, func(r *sql.Rows) error {
 		var name, kind string
-		var column sql.NullString
+		var column, expression sql.NullString
 		var prefix sql.NullInt64
 		var notUnique, seq int
-		if err := r.Scan(&name, &notUnique, &seq, &column, &prefix, &kind); err != nil {
+		if err := r.Scan(&name, &notUnique, &seq, &column, &prefix, &kind, &expression); err != nil {
 			return err
 		}
 		if len(indexes) == 0 || indexes[len(indexes)-1].Name != name {
@@ -283,19 +289,31 @@ func (d *Definition) readKeys(ctx context.Context, s *Server) error {
 		}
 		if prefix.Valid || !column.Valid {
 			d.prefixed[name] = true
-			d.computed[name] = d.computed[name] || !column.Valid
 		} else if c >= 0 {
 			d.Full[name] = append(d.Full[name], c)
+		}
+		if !column.Valid {
+			if d.computed[name] == nil {
+				d.computed[name] = &expressions{}
+			}
+			d.computed[name].shown = append(d.computed[name].shown, shownExpression{at: seq - 1, text: expression.String})
 		}
 		if c >= 0 {
 			last := &indexes[len(indexes)-1]
 			last.Columns, last.Lengths = append(last.Columns, c), append(last.Lengths, int(prefix.Int64))
 		}
 		return nil
-	}, "SELECT index_name, non_unique, seq_in_index, column_name, sub_part, index_type FROM information_schema.statistics"+
+	}, "SELECT index_name, non_unique, seq_in_index, column_name, sub_part, index_type, "+shown+" FROM information_schema.statistics"+
 		d.where("table_schema", "table_name")+" ORDER BY index_name, seq_in_index")
+	if err == nil {
+		err = d.readExpressions(ctx, s)
+	}
 	for _, x := range indexes {
-		if x.Partial = d.prefixed[x.Name]; !x.Partial || d.computed[x.Name] {
+		x.Partial = d.prefixed[x.Name]
+		if computed := d.computed[x.Name]; computed != nil && x.Unique {
+			x.Expressions = computed.known
+		}
+		if !x.Partial || d.computed[x.Name] != nil && x.Expressions == nil {
 			x.Lengths = nil
 		}
 		switch {

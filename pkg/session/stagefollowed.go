@@ -81,12 +81,21 @@ func (w *workspaceWrite) computed(st *workspace.Stage, n int) (rows [][][]byte, 
 		return nil, txn.Lost(w.c, err)
 	}
 	if _, rows, err = w.c.QueryAll(st.Keys(columns), n); err != nil {
-		return nil, txn.Lost(w.c, err)
+		return nil, txn.Lost(w.c, asOfKey(err, w.n.Stage.Table.Database, st.Name()))
 	}
 	if _, err := w.c.Exec(w.s.modes()); err != nil {
 		return nil, txn.Lost(w.c, err)
 	}
 	return rows, nil
+}
+
+// asOfKey makes an error of an expression over a stage that of a key, in which the columns have no table.
+func asOfKey(err error, db, stage string) error {
+	e, ok := errors.AsType[*sqlerr.Error](err)
+	if !ok || e.Code != sqlerr.OutOfRange {
+		return err
+	}
+	return &sqlerr.Error{Code: e.Code, State: e.State, Message: strings.ReplaceAll(e.Message, sqltypes.QuoteIn(db, stage)+".", "")}
 }
 
 // within makes what the runner runs a part of the statement that is running: what goes wrong undoes all of it.

@@ -19,7 +19,13 @@ func (p *placing) globalIndexes(t *catalog.Table) error {
 			continue // the servers enforce it
 		}
 		if p.unsaid && t.Computed(*x) { // on one server such a table can do more
+			if x.Expression() {
+				return cannotIndex(x, "of an expression")
+			}
 			return cannotIndex(x, "of a generated column")
+		}
+		if why := p.def.Unknown[x.Name]; why != "" {
+			return cannotIndex(x, why)
 		}
 		if err := indexable(t, *x, p.snap.Flavor); err != nil {
 			return err
@@ -47,14 +53,16 @@ func containsAll(set, of []int) bool {
 // sameIndex is the id of the global index of old that keeps key x of t as well, or 0.
 func sameIndex(old, t *catalog.Table, x catalog.Index) uint64 {
 	for _, o := range old.Unique {
-		if o.Global == 0 || len(o.Columns) != len(x.Columns) || !slices.Equal(o.Lengths, x.Lengths) {
+		if o.Global == 0 || o.Parts() != x.Parts() {
 			continue
 		}
 		same := true
-		for i, c := range o.Columns {
-			from, to := old.Columns[c], t.Columns[x.Columns[i]]
-			same = same && (!from.Nullable || to.Nullable)
-			if o.Length(i) > 0 {
+		for i := range x.Parts() {
+			was, had := old.Part(o, i)
+			is, has := t.Part(x, i)
+			same = same && had == has && was.Expression == is.Expression && (!was.Nullable || is.Nullable)
+			from, to := *was, *is
+			if has > 0 {
 				from, to = old.EntryColumn(o, i), t.EntryColumn(x, i)
 			}
 			same = same && KeepsEntries(&from, &to)
@@ -103,19 +111,34 @@ func cannotIndex(x *catalog.Index, why string) error {
 func indexable(t *catalog.Table, x catalog.Index, flavor catalog.Flavor) error {
 	placed := false
 	what := func(why string) error { return cannotIndex(&x, why) }
-	if x.Expression() {
+	if x.Expression() && x.Expressions == nil {
 		return what("of an expression")
 	}
 	if entrySize(t, x) > maxEntry {
 		return what(fmt.Sprintf("of more than %d bytes", maxEntry))
 	}
 	var apart *catalog.Column // by which no entry can be placed
-	for i, c := range x.Columns {
-		col, err := &t.Columns[c], t.Places(x, i, flavor)
+	timestamps := slices.ContainsFunc(t.Columns, func(c catalog.Column) bool { return c.DataType == "timestamp" })
+	for _, e := range x.Expressions {
+		for _, c := range e.Reads {
+			switch col := &t.Columns[c]; {
+			case col.Generated && (timestamps || t.Computed(t.PrimaryKey())):
+				return what("of an expression over a generated column, beside a TIMESTAMP or a primary key of one")
+			case col.OnUpdate:
+				return what("of an expression over a column with ON UPDATE")
+			}
+		}
+	}
+	for i := range x.Parts() {
+		col, _ := t.Part(x, i)
+		err := t.Places(x, i, flavor)
 		switch {
+		case col.Expression != "" && err != nil:
+			return what("of an expression of type " + strings.ToUpper(col.DataType))
+		case col.Expression != "":
 		case col.Generated && t.Computed(t.PrimaryKey()):
 			return what("of a generated column beside a primary key of one")
-		case col.Generated && flavor == catalog.MySQL && slices.ContainsFunc(t.Columns, func(c catalog.Column) bool { return c.DataType == "timestamp" }):
+		case col.Generated && flavor == catalog.MySQL && timestamps:
 			return what("of a generated column beside a TIMESTAMP, from which each session may compute another value")
 		case col.OnUpdate:
 			return what("of a column with ON UPDATE")
@@ -141,7 +164,7 @@ const maxEntry = 3072
 
 // entrySize is how many bytes the strings of an entry of key x may have.
 func entrySize(t *catalog.Table, x catalog.Index) (n int64) {
-	for i := range x.Columns {
+	for i := range x.Parts() {
 		c := t.EntryColumn(x, i)
 		switch c.DataType {
 		case "char", "varchar":

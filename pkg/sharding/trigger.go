@@ -53,6 +53,9 @@ func CheckTriggers(snap *catalog.Snapshot, t *catalog.Table) error {
 		for _, x := range t.Unique {
 			if x.Global != 0 || t.NeedsGlobal(x) {
 				watched = append(watched, x.Columns...)
+				for _, e := range x.Expressions {
+					watched = append(watched, e.Reads...)
+				}
 			}
 		}
 	}

@@ -93,10 +93,7 @@ func DoubledHour(t *catalog.Table) error {
 
 // read is Read of a column of a table that has an alias.
 func read(c *catalog.Column, alias string) string {
-	name := sqltypes.QuoteName(c.Name)
-	if alias != "" {
-		name = alias + "." + name
-	}
+	name := named(c, alias)
 	switch formOf(c) {
 	case bare:
 		switch c.DataType {
@@ -113,6 +110,49 @@ func read(c *catalog.Column, alias string) string {
 		return jsondoc.Select(name)
 	}
 	return name
+}
+
+// named is a column, or the expression of a key, of a table that has an alias, quoted or empty.
+func named(c *catalog.Column, alias string) string {
+	if alias != "" {
+		alias += "."
+	}
+	if c.Expression == "" {
+		return alias + sqltypes.QuoteName(c.Name)
+	}
+	expr := "(" + qualified(c.Expression, alias) + ")"
+	if c.DataType == "decimal" {
+		return "CAST(" + expr + " AS DECIMAL(" + strconv.Itoa(c.Precision) + ", " + strconv.Itoa(c.Scale) + "))"
+	}
+	return expr
+}
+
+// qualified puts alias in front of the columns of an expression of a key, which alone have backticks.
+func qualified(expr, alias string) string {
+	var b strings.Builder
+	for rest := expr; ; {
+		at := strings.IndexAny(rest, "`'")
+		if at < 0 {
+			b.WriteString(rest)
+			return b.String()
+		}
+		end := at + 1
+		for end < len(rest) && rest[end] != rest[at] {
+			end++
+		}
+		for end+1 < len(rest) && rest[end+1] == rest[at] { // doubled, in a name
+			for end += 2; end < len(rest) && rest[end] != rest[at]; {
+				end++
+			}
+		}
+		end = min(end+1, len(rest))
+		b.WriteString(rest[:at])
+		if rest[at] == '`' {
+			b.WriteString(alias)
+		}
+		b.WriteString(rest[at:end])
+		rest = rest[end:]
+	}
 }
 
 const hexDigits = "0123456789abcdef"

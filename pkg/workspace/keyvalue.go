@@ -18,17 +18,14 @@ func readKey(c *catalog.Column, alias string) string {
 	if form != bytesOf && form != binary {
 		return read(c, alias)
 	}
-	name := sqltypes.QuoteName(c.Name)
-	if alias != "" {
-		name = alias + "." + name
-	}
+	name := named(c, alias)
 	if c.Length > maxKey {
 		name = "LEFT(" + name + ", " + strconv.Itoa(maxKey) + ")"
 	}
 	switch {
 	case form == binary:
 		return name
-	case strings.HasPrefix(c.Charset, "utf8"):
+	case strings.HasPrefix(c.Charset, "utf8") && c.Expression == "":
 		return "CONVERT(" + name + " USING binary)"
 	}
 	return "CONVERT(CONVERT(" + name + " USING utf8mb4) USING binary)"
@@ -38,13 +35,13 @@ func readKey(c *catalog.Column, alias string) string {
 const maxKey = 3072
 
 // Beginning is the expression for what a key over the first length characters, or bytes, of a column holds of it; 0: all of it. alias, of its table,
-// is quoted, or empty.
+// is quoted, or empty. What an expression of a key gives is compared as the key does.
 func Beginning(c *catalog.Column, length int, alias string) string {
-	name := sqltypes.QuoteName(c.Name)
-	if alias != "" {
-		name = alias + "." + name
-	}
-	if length == 0 {
+	name := named(c, alias)
+	switch {
+	case c.Expression != "" && formOf(c) == bytesOf:
+		return "CONVERT(" + name + " USING " + c.Charset + ") COLLATE " + c.Collation
+	case length == 0:
 		return name
 	}
 	name = "LEFT(" + name + ", " + strconv.Itoa(length) + ")"

@@ -248,7 +248,7 @@ func (s *Stage) Rows(columns []int, sessionTime bool, partition func(alias strin
 func (s *Stage) Keys(columns []int) string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
-		list[i] = readKey(&s.table.Columns[c], "s")
+		list[i] = readKey(s.table.At(c), "s")
 	}
 	return "SELECT " + strings.Join(list, ", ") + " FROM " + s.of() + " AS s ORDER BY s." + sqltypes.QuoteName(rowNumber)
 }

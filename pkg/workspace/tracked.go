@@ -114,7 +114,7 @@ func (t *Tracked) Followed(images []int, partition func(alias string) string) st
 	sql := "SELECT " + partition("o") + ", IF(n." + sqltypes.QuoteName(rowNumber) + " IS NULL, NULL, " + partition("n") + ")" + t.values("o", t.table.Primary)
 	for _, alias := range []string{"o", "n"} {
 		for _, c := range images {
-			sql += ", " + readKey(&t.table.Columns[c], alias)
+			sql += ", " + readKey(t.table.At(c), alias)
 		}
 	}
 	return sql + " FROM " + t.of(t.old) + " AS o LEFT JOIN " + t.of(t.name) + " AS n ON n." + sqltypes.QuoteName(rowNumber) + " = o." + sqltypes.QuoteName(rowNumber) +
@@ -161,8 +161,9 @@ func (t *Tracked) values(alias string, columns []int) string {
 func (t *Tracked) differ(columns []int) string {
 	var list []string
 	for _, c := range columns {
-		old, now := read(&t.table.Columns[c], "o"), read(&t.table.Columns[c], "n")
-		switch t.table.Columns[c].DataType {
+		col := t.table.At(c)
+		old, now := read(col, "o"), read(col, "n")
+		switch col.DataType {
 		case "float", "double": // 0 is not -0
 			old, now = "CAST("+old+" AS CHAR)", "CAST("+now+" AS CHAR)"
 		}
