@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,6 +124,7 @@ func (l *lookout) look(ctx context.Context) error {
 	if len(groups) == 0 {
 		return nil
 	}
+	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, lookTime)
 	members, err := l.leader.store.Members(bounded)
 	cancel()
@@ -134,7 +136,7 @@ func (l *lookout) look(ctx context.Context) error {
 		l.mu.Lock()
 		back := l.back[groups[i].ID]
 		l.mu.Unlock()
-		g.Go(func() error { return w.look(ctx, groups[i], snap.Map, members, back) })
+		g.Go(func() error { return w.look(ctx, began, groups[i], snap.Map, members, back) })
 	}
 	return g.Wait()
 }
@@ -160,13 +162,13 @@ func (l *lookout) keep(groups []*catalog.NodeGroup) (watches []*watch) {
 	return watches
 }
 
-// lost returns an error unless the primary of a node group was found lost just now.
-func (l *lookout) lost(g *catalog.NodeGroup) (acks int, err error) {
+// lost returns an error unless the primary of a node group was found lost just now, and when that look began.
+func (l *lookout) lost(g *catalog.NodeGroup) (acks int, look time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.watches[g.ID]
 	if w == nil {
-		return 0, fmt.Errorf("automatic failover of node group %s is off", g.Label())
+		return 0, look, fmt.Errorf("automatic failover of node group %s is off", g.Label())
 	}
 	return w.isLost(g.Primary.Addr)
 }
@@ -186,7 +188,8 @@ type watch struct {
 
 	mu      sync.Mutex
 	primary string    // whose watch it is
-	lostAt  time.Time // when it was last found lost
+	lostAt  time.Time // when it was last found lost, and
+	lostBy  time.Time // when the look began by which it was
 	acks    int
 }
 
@@ -196,10 +199,14 @@ type seen struct {
 	state Failover  // of the last one that has reached the primary, of this leader or the one before
 	// reached is when the primary was last reached, by this process or another one; zero: not since the watch began.
 	looked, reached time.Time
-	missing         time.Time           // since when this process does not reach it
-	members         map[string]presence // by ID
-	silent          time.Time           // since when nobody does
-	had             map[string]string   // what replicas had when they were last looked at, by address
+	missing         time.Time                 // since when this process does not reach it
+	members         map[string]presence       // by ID
+	silent          time.Time                 // since when nobody does
+	began           time.Time                 // the last look
+	had             map[string]*failover.View // the replicas when they were last looked at, by address
+	// goal is what the primary had at goalAt, when it waited for its replicas already; zero: at no look.
+	goal   binlog.Position
+	goalAt time.Time
 }
 
 // presence is a process as others see it.
@@ -234,22 +241,22 @@ func (w *watch) drop(addr string) {
 }
 
 // isLost is lookout.lost of one group.
-func (w *watch) isLost(primary string) (acks int, err error) {
+func (w *watch) isLost(primary string) (acks int, look time.Time, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.primary != primary || time.Since(w.lostAt) > lostFor {
-		return 0, fmt.Errorf("it is not certain any more that the primary at %s is lost", primary)
+		return 0, look, fmt.Errorf("it is not certain any more that the primary at %s is lost", primary)
 	}
-	return w.acks, nil
+	return w.acks, w.lostBy, nil
 }
 
-// look looks once. members is nil if they are not known.
-func (w *watch) look(ctx context.Context, g *catalog.NodeGroup, m *placement.PartitionMap, members []topology.Member, back []string) error {
+// look looks once. members is nil if they are not known; they were looked at since began.
+func (w *watch) look(ctx context.Context, began time.Time, g *catalog.NodeGroup, m *placement.PartitionMap, members []topology.Member, back []string) error {
 	now := time.Now()
 	if w.primary != g.Primary.Addr || now.Sub(w.last) > lookPause {
 		w.begin(g.Primary.Addr)
 	}
-	w.last = now
+	w.last, w.began = now, began
 	if !g.AutomaticFailover {
 		return w.save(ctx, g, Failover{Primary: g.Primary.Addr, Back: back, At: now.UTC()})
 	}
@@ -287,7 +294,7 @@ func (w *watch) lose(lost bool) {
 	defer w.mu.Unlock()
 	w.lostAt, w.acks = time.Time{}, w.state.Acks
 	if lost {
-		w.lostAt = time.Now()
+		w.lostAt, w.lostBy = time.Now(), w.began
 	}
 }
 
@@ -385,7 +392,9 @@ func (w *watch) present(ctx context.Context, g *catalog.NodeGroup, m *placement.
 	w.comesBack()
 	w.looked, w.reached = time.Now(), time.Now()
 	f := Failover{ID: primary.ID, Acks: primary.SemiSync.Acks}
-	f.Why = w.unarmed(ctx, g, m, primary, replicas)
+	w.had = replicas
+	behind := w.behind(primary, replicas)
+	f.Why = cmp.Or(w.unarmed(ctx, g, m, primary, replicas), behind)
 	f.Armed = f.Why == ""
 	w.state = f
 	w.state.Primary = g.Primary.Addr
@@ -420,6 +429,9 @@ func (w *watch) unarmed(ctx context.Context, g *catalog.NodeGroup, m *placement.
 		if v == nil {
 			continue
 		}
+		if v.Up < lookFresh+2*time.Second { // see successor
+			return fmt.Sprintf("replica %s was started just now", addr)
+		}
 		if err := w.servers[addr].MaySwitch(); err != nil {
 			return err.Error()
 		}
@@ -433,6 +445,29 @@ func (w *watch) unarmed(ctx context.Context, g *catalog.NodeGroup, m *placement.
 		return fmt.Sprintf("a replica has taken a primary's place at %s, and not again before %s", g.FailedOver.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
 	return ""
+}
+
+// behind tells that too few replicas have what the primary had while it waited for them already. Behind that it has acknowledged only what they have; but
+// before it waited it did so by itself, and a replica that is started anew, on MariaDB also by START SLAVE, gets again what it had acknowledged and not applied.
+func (w *watch) behind(primary *failover.View, replicas map[string]*failover.View) string {
+	now, s := time.Now(), primary.SemiSync
+	if !s.Source || !s.Waits {
+		w.goalAt = time.Time{}
+		return ""
+	}
+	have := 0
+	for _, v := range replicas {
+		if v != nil && v.SemiSync.Acknowledging && !w.goalAt.IsZero() && v.Has.Covers(w.goal) {
+			have++
+		}
+	}
+	if w.goalAt.IsZero() || have >= s.Acks && now.Sub(w.goalAt) >= lookEvery {
+		w.goal, w.goalAt = primary.Has, now
+	}
+	if have >= s.Acks {
+		return ""
+	}
+	return fmt.Sprintf("too few replicas have received what %s has (%d of %d)", primary.Addr, have, s.Acks)
 }
 
 // wait has a server wait for replicas, or not.
@@ -561,19 +596,21 @@ func (w *watch) reachedBy(g *catalog.NodeGroup, members []topology.Member, now t
 	return by
 }
 
-// moves tells of a replica that receives from the primary.
+// moves tells of a replica that receives from the primary, or has not any more what it had received.
 func (w *watch) moves(replicas map[string]*failover.View) (why string) {
-	before := w.had
-	w.had = map[string]string{}
 	for addr, v := range replicas {
-		if v == nil || v.Replication == nil {
+		was := w.had[addr]
+		if v == nil || v.Replication == nil || was == nil || was.Replication == nil {
 			continue
 		}
-		w.had[addr] = v.Replication.Received
-		if was, known := before[addr]; known && was != v.Replication.Received && v.Replication.Receives {
+		switch {
+		case !v.Has.Covers(was.Has):
+			w.state.Armed, w.state.Why = false, fmt.Sprintf("replica %s has lost what it had received and not applied", addr)
+		case was.Replication.Received != v.Replication.Received && v.Replication.Receives:
 			why = fmt.Sprintf("replica %s receives from it", addr)
 		}
 	}
+	w.had = replicas
 	return why
 }
 
@@ -592,6 +629,12 @@ func (w *watch) successor(ctx context.Context, g *catalog.NodeGroup, replicas ma
 			}
 			continue
 		}
+		if v.Up < time.Since(w.looked)+lookFresh { // the last look may have been another controller's, lookFresh before
+			if unreached++; unreached >= w.state.Acks {
+				return "", fmt.Sprintf("replica %s was started anew, and may have lost what it had acknowledged", n.Addr)
+			}
+			continue
+		}
 		r := v.Replication
 		switch {
 		case r == nil || r.SourceID != w.state.ID || r.Filters:
@@ -601,7 +644,7 @@ func (w *watch) successor(ctx context.Context, g *catalog.NodeGroup, replicas ma
 		}
 		s := w.servers[n.Addr]
 		release := s.Until(bounded)
-		position, err := s.Has()
+		position, err := s.Got()
 		if err == nil {
 			applied[n.Addr], err = s.Applied()
 		}

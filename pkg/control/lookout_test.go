@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
+	"skarv/pkg/failover"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/topology"
@@ -62,13 +65,7 @@ func newGuarded(t *testing.T) *guarded {
 
 func makeReadOnly(t *testing.T, s *nodes.Server) {
 	t.Helper()
-	c, err := s.DB.Conn(context.Background())
-	require.NoError(t, err)
-	for _, q := range nodes.Pick([]string{"SET ROLE skarv_failover", "SET GLOBAL read_only = ON"}, []string{"SET GLOBAL super_read_only = ON"}) {
-		_, err := c.ExecContext(context.Background(), q)
-		require.NoError(t, err, q)
-	}
-	require.NoError(t, c.Close())
+	onConn(t, s.DB, nodes.Pick([]string{"SET ROLE skarv_failover", "SET GLOBAL read_only = ON"}, []string{"SET GLOBAL super_read_only = ON"}))
 }
 
 // turn turns automatic failover on or off.
@@ -243,4 +240,123 @@ func TestFailoverOnlyIfLossless(t *testing.T) {
 	g.unreached(1)
 	g.sees("it is not replaced", because("is not replaced: replica "+replica.TCP().Addr+" does not apply"))
 	require.Equal(t, primary.TCP().Addr, g.primary())
+}
+
+// A primary that begins to wait for its replicas has acknowledged before what they have not received yet: they must have that first.
+func TestFailoverBehind(t *testing.T) {
+	position := func(text string) binlog.Position {
+		p, err := binlog.ParsePosition(catalog.MariaDB, text)
+		require.NoError(t, err)
+		return p
+	}
+	primary := &failover.View{Addr: "p:1", SemiSync: failover.SemiSync{Source: true, Waits: true, Acks: 1}}
+	a, b := &failover.View{SemiSync: failover.SemiSync{Acknowledging: true}}, &failover.View{}
+	w := &watch{}
+	look := func(logged, got string) bool {
+		primary.Has, a.Has, b.Has = position(logged), position(got), position(logged)
+		if !w.goalAt.IsZero() {
+			w.goalAt = w.goalAt.Add(-lookEvery)
+		}
+		return w.behind(primary, map[string]*failover.View{"a:1": a, "b:1": b, "c:1": nil}) == ""
+	}
+	require.False(t, look("0-1-100", "0-1-100"), "what has been logged since is not known")
+	require.False(t, look("0-1-200", "0-1-99"), "what b has nobody waits for")
+	require.False(t, look("0-1-300", "0-1-99"))
+	require.True(t, look("0-1-400", "0-1-100"))
+	require.False(t, look("0-1-500", "0-1-399"))
+	require.True(t, look("0-1-600", "0-1-400"))
+	primary.SemiSync.Source = false
+	look("0-1-700", "0-1-600")
+	primary.SemiSync.Source = true
+	require.False(t, look("0-1-800", "0-1-700"))
+	require.True(t, look("0-1-900", "0-1-800"))
+}
+
+// What a replica logs by itself is nothing of what its primary has.
+func TestFailoverCountsWhatWasReceived(t *testing.T) {
+	newReplicated(t)
+	n := servers[1].TCP()
+	s, err := failover.Dial(t.Context(), mysqlconn.Config{Addr: n.Addr, User: n.User, Password: n.Password}, n.Addr, nodes.Pick(catalog.MariaDB, catalog.MySQL))
+	require.NoError(t, err)
+	defer s.Close()
+	before, err := s.Got()
+	require.NoError(t, err)
+	servers[1].Exec(t, "FLUSH TABLES")
+	got, err := s.Got()
+	require.NoError(t, err)
+	has, err := s.Has()
+	require.NoError(t, err)
+	require.False(t, before.Covers(has))
+	require.Equal(t, nodes.Pick(true, false), before.Covers(got)) // on MySQL it has a number of its own, and stands out
+}
+
+// A replica that is started anew when the primary is lost may have lost what it had acknowledged: MariaDB throws away what was received and not applied.
+func TestFailoverOfRestartedReplica(t *testing.T) {
+	g := newGuarded(t)
+	g.control(nil)
+	g.turn(true)
+	g.sees("armed", armed)
+	g.lose()
+	g.sees("somebody reaches it", because("these processes do: p:1"))
+	servers[1].Kill(t)
+	servers[1].Start(t)
+	makeReadOnly(t, servers[1])
+	g.unreached(1)
+	g.sees("it is not replaced", because("was started anew"))
+	require.Equal(t, servers[0].TCP().Addr, g.primary())
+}
+
+// A process meets the primary again, just before it rests for the failover.
+func TestFailoverMetBeforeRest(t *testing.T) {
+	g := newGuarded(t)
+	g.control(func(p string) error {
+		if p == "resting" {
+			g.unreached(2)
+		}
+		return nil
+	})
+	g.turn(true)
+	g.sees("armed", armed)
+	g.lose()
+	g.unreached(1)
+	g.sees("somebody has reached it", func(f Failover) bool { return !f.Armed && strings.Contains(f.Why, "process p:1 has reached it") })
+	g.settled()
+	require.Equal(t, servers[0].TCP().Addr, g.primary())
+	now, _, err := g.store.Group(g.ctx(), 1)
+	require.NoError(t, err)
+	require.Nil(t, now.Switchover)
+}
+
+// A server that was lost and is another group's primary by now is let alone.
+func TestReplacedIsUsedElsewhere(t *testing.T) {
+	for _, s := range servers {
+		s.Clear(t)
+	}
+	f := newCluster(t, InitRequest{Groups: []GroupSpec{{Name: "a", Primary: servers[0].TCP()}, {Name: "b", Primary: servers[1].TCP()}}})
+	t.Cleanup(func() {
+		for _, s := range servers[1:] {
+			onConn(t, s.DB, nodes.Pick([]string{"SET ROLE skarv_failover", "SET GLOBAL read_only = OFF"}, []string{"SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF"}))
+		}
+	})
+	g, at, err := f.store.Group(f.ctx(), 1)
+	require.NoError(t, err)
+	g.Replaced = []catalog.Node{servers[1].TCP(), servers[2].TCP()}
+	rev, err := f.store.Change(nil).PutGroup(g, at).Commit(f.ctx())
+	require.NoError(t, err)
+	_, err = f.follower.Wait(f.ctx(), rev)
+	require.NoError(t, err)
+	f.control(nil)
+	require.Eventually(t, func() bool { return servers[2].Value(t, "SELECT @@global.read_only") == "1" }, time.Minute, 20*time.Millisecond)
+	require.Equal(t, "0", servers[1].Value(t, "SELECT @@global.read_only"))
+}
+
+// onConn runs statements on one connection.
+func onConn(t *testing.T, db *sql.DB, statements []string) {
+	c, err := db.Conn(context.Background())
+	require.NoError(t, err)
+	for _, q := range statements {
+		_, err := c.ExecContext(context.Background(), q)
+		require.NoError(t, err, q)
+	}
+	require.NoError(t, c.Close())
 }

@@ -19,6 +19,9 @@ func (l *lookout) lookBack(ctx context.Context) error {
 	if snap := l.leader.follower.Snapshot(); snap != nil {
 		for _, g := range snap.Groups {
 			for _, n := range g.Replaced {
+				if slices.ContainsFunc(snap.Groups, func(o *catalog.NodeGroup) bool { return o.Primary.Addr == n.Addr }) {
+					continue // of another group by now
+				}
 				here, err := l.leader.lookAtReplaced(ctx, g, n)
 				switch {
 				case errors.Is(err, topology.ErrNotLeader) || ctx.Err() != nil:

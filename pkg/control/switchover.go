@@ -49,6 +49,7 @@ const (
 	switchSevered  = 5 * time.Second  // for processes to end what goes on for longer
 	switchGone     = 12 * time.Second // with a primary that is lost: for the lease of processes that are lost with it as well
 	switchOut      = 3 * time.Second  // with a primary that is lost: to shut one of them out of all other servers
+	switchTold     = time.Second      // for a process to have announced whom it reaches
 	switchBranches = 8 * time.Second  // for prepared transactions to end
 	switchFreeze   = 2 * time.Second  // for what else writes there
 	switchCatchUp  = 8 * time.Second  // for the replica to have the rest
@@ -403,13 +404,14 @@ func (s *switchover) lost() error {
 		return fmt.Errorf("there is no node group %d", s.how.Group)
 	}
 	var err error
-	s.acks, err = s.leader.lookout.lost(g)
+	s.acks, _, err = s.leader.lookout.lost(g)
 	return err
 }
 
 // cutOff makes sure that a primary which was found lost, and may not be, acknowledges nothing any more, and that the target has all that it has
 // acknowledged: of the replicas, of which so and so many must have acknowledged each transaction, fewer are left.
 func (s *switchover) cutOff(ctx context.Context) error {
+	rested := time.Now()
 	left := 0
 	var others []*failover.Server
 	defer func() {
@@ -433,12 +435,12 @@ func (s *switchover) cutOff(ctx context.Context) error {
 			return err
 		}
 	}
-	mine, err := s.fresh.Has()
+	mine, err := s.fresh.Got()
 	if err != nil {
 		return err
 	}
 	for _, o := range others {
-		has, err := o.Has()
+		has, err := o.Got()
 		if err != nil {
 			return err
 		}
@@ -449,7 +451,16 @@ func (s *switchover) cutOff(ctx context.Context) error {
 	if err := s.leader.at("cut off"); err != nil {
 		return err
 	}
-	return s.lost()
+	// Until it rested a process may have reached a primary that was started anew, and acknowledges by itself.
+	for {
+		_, look, err := s.leader.lookout.lost(s.group)
+		if err != nil || look.After(rested.Add(switchTold)) {
+			return err
+		}
+		if err := pause.For(ctx, branchesEvery); err != nil {
+			return err
+		}
+	}
 }
 
 // abandon leaves everything as it was before a failover that no leader goes on with.
@@ -666,7 +677,9 @@ func (s *switchover) carry(ctx context.Context) error {
 func (s *switchover) publish(ctx context.Context) error {
 	group := *s.group
 	group.Switchover, group.Term = nil, group.Term+1
-	group.Replicas = slices.DeleteFunc(slices.Clone(group.Replicas), func(n catalog.Node) bool { return n.Addr == s.target.Addr })
+	isTarget := func(n catalog.Node) bool { return n.Addr == s.target.Addr }
+	group.Replicas = slices.DeleteFunc(slices.Clone(group.Replicas), isTarget)
+	group.Replaced = slices.DeleteFunc(slices.Clone(group.Replaced), isTarget)
 	if s.how.Lost {
 		group.Replaced = append(slices.Clone(group.Replaced[max(0, len(group.Replaced)-keptReplaced+1):]), group.Primary)
 	} else {

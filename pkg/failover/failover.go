@@ -192,6 +192,13 @@ func (s *Server) Has() (binlog.Position, error) {
 	return own.Union(applied).Union(received), err
 }
 
+// Got is what a replica has of others' transactions. What it has logged by itself is not in it: on MariaDB that is numbered on from what was received last
+// (a FLUSH TABLES is enough), as if it were what its primary did then.
+func (s *Server) Got() (binlog.Position, error) {
+	applied, received, err := s.replicated()
+	return applied.Union(received), err
+}
+
 // replicated is what the server has applied and received of other servers' transactions; on MySQL its own are among the first.
 func (s *Server) replicated() (applied, received binlog.Position, err error) {
 	text, err := s.value(map[catalog.Flavor]string{catalog.MariaDB: "SELECT @@global.gtid_slave_pos", catalog.MySQL: "SELECT @@global.gtid_executed"}[s.Flavor])

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 )
@@ -26,6 +27,10 @@ type View struct {
 	Logs        bool // has a binary log, and of others' transactions as well
 	// Durable: what is acknowledged is on its disk.
 	Durable bool
+	// Has is what a primary has logged or a replica has got (see Got), a moment after the rest was seen.
+	Has binlog.Position
+	// Up is how long the server has run. One that has been started anew may have lost what it had acknowledged and not applied.
+	Up time.Duration
 }
 
 // SemiSync is what a server says of semi-synchronous replication.
@@ -76,7 +81,7 @@ func (s *Server) View() (*View, error) {
 		return nil, err
 	}
 	of := map[string]string{}
-	for _, sql := range []string{"SHOW GLOBAL VARIABLES LIKE 'rpl_semi_sync%'", "SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync%'"} {
+	for _, sql := range []string{"SHOW GLOBAL VARIABLES LIKE 'rpl_semi_sync%'", "SHOW GLOBAL STATUS WHERE variable_name LIKE 'Rpl_semi_sync%' OR variable_name = 'Uptime'"} {
 		_, rows, err := s.QueryAll(sql, 1<<8)
 		if err != nil {
 			return nil, fmt.Errorf("server %s: %w", s.Addr, err)
@@ -86,6 +91,11 @@ func (s *Server) View() (*View, error) {
 		}
 	}
 	v.SemiSync = semiSync(of)
+	up, err := strconv.Atoi(of["uptime"])
+	if err != nil {
+		return nil, fmt.Errorf("server %s: Uptime: %w", s.Addr, err)
+	}
+	v.Up = time.Duration(up) * time.Second
 	logs := "log_replica_updates"
 	if s.Flavor == catalog.MariaDB {
 		logs = "log_slave_updates"
@@ -96,7 +106,12 @@ func (s *Server) View() (*View, error) {
 	}
 	r := rows[0]
 	v.ReadOnly, v.Logs, v.Durable = string(r[0]) != "0" && string(r[0]) != "OFF", string(r[1]) == "1", string(r[2]) == "1" && slices.Contains([]string{"1", "3"}, string(r[3]))
-	return v, nil
+	if v.Replication == nil {
+		v.Has, err = s.Position()
+	} else {
+		v.Has, err = s.Got()
+	}
+	return v, err
 }
 
 // setting is the name of a setting of semi-synchronous replication on servers of a flavor.
