@@ -467,6 +467,10 @@ func (r *runner) differ(s statement) string {
 		if strings.HasPrefix(text, "CALL") {
 			panic(roundOver{}) // what the procedure did before the statement that is refused stands
 		}
+		if strings.Contains(gots[i].Err, "the transaction again, which is rolled back") {
+			r.disconnect()
+			panic(roundOver{})
+		}
 	case !refused && s.writes:
 		wants = s.run(ctx, r.one)
 	}
