@@ -73,18 +73,22 @@ func (a *act) write() statement {
 func (a *act) transaction() {
 	g := a.g
 	a.control(g.pick("BEGIN", "START TRANSACTION"))
-	saved := false
+	saved, prose := false, false
+	do := func(s statement) {
+		prose = prose || s.writes && strings.Contains(s.marked, proseTable)
+		a.do(s)
+	}
 	for range 2 + g.r.IntN(5) {
 		switch {
 		case g.oneIn(5):
 			saved = true
 			a.control("SAVEPOINT sp")
-		case saved && g.oneIn(4):
+		case saved && g.oneIn(4) && (a.mysql || !prose): // behind it, servers of MariaDB forget words of a table with FULLTEXT keys
 			a.control("ROLLBACK TO sp")
 		case g.oneIn(3):
-			a.do(a.write())
+			do(a.write())
 		default:
-			a.do(a.next())
+			do(a.next())
 		}
 	}
 	a.control(g.pick("COMMIT", "ROLLBACK", "ROLLBACK"))

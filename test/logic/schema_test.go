@@ -33,6 +33,9 @@ const (
 // plainKinds are those that every table may have.
 const plainKinds = 4
 
+// proseTable has FULLTEXT keys.
+const proseTable = "t16"
+
 // column is a column of a table, or of a derived one.
 type column struct {
 	name, def string
@@ -136,7 +139,7 @@ func (g *generator) schema() []*table {
 		{name: "t14", columns: []column{{name: "id", def: "INT"}}, key: []string{"id"}, empty: true},
 		{name: "t15", columns: []column{{name: "code", def: "VARCHAR(8)", kind: text}, {name: "n", def: "INT"}}, key: []string{"code", "n"},
 			comment: g.pick("", "skarv:key=code")},
-		{name: "t16", columns: []column{{name: "id", def: "INT"}, {name: "body", def: "TEXT", kind: prose}}, key: []string{"id"}, extra: "FULLTEXT KEY fb (body)"},
+		{name: proseTable, columns: []column{{name: "id", def: "INT"}, {name: "body", def: "TEXT", kind: prose}}, key: []string{"id"}, extra: "FULLTEXT KEY fb (body)"},
 	}
 	for _, t := range tables {
 		if t.parent != "" {
