@@ -429,7 +429,7 @@ func (w *watch) unarmed(ctx context.Context, g *catalog.NodeGroup, m *placement.
 		if v == nil {
 			continue
 		}
-		if v.Up < lookFresh+2*time.Second { // see successor
+		if v.Up < lookFresh+3*lookTime { // see successor
 			return fmt.Sprintf("replica %s was started just now", addr)
 		}
 		if err := w.servers[addr].MaySwitch(); err != nil {
@@ -629,7 +629,7 @@ func (w *watch) successor(ctx context.Context, g *catalog.NodeGroup, replicas ma
 			}
 			continue
 		}
-		if v.Up < time.Since(w.looked)+lookFresh { // the last look may have been another controller's, lookFresh before
+		if v.Up < w.last.Sub(w.looked)+lookFresh+lookTime { // the last look may have been another controller's, lookFresh before; this one was when it began
 			if unreached++; unreached >= w.state.Acks {
 				return "", fmt.Sprintf("replica %s was started anew, and may have lost what it had acknowledged", n.Addr)
 			}
