@@ -362,7 +362,9 @@ func (s *switchover) change(ctx context.Context) error {
 		return s.settle(ctx)
 	}
 	if s.how.Term != 0 && s.how.Term != s.leader.guard.Term() {
-		s.abandon(ctx)
+		if err := s.abandon(ctx); err != nil {
+			return err
+		}
 		return errors.New("the controller that had found the primary lost leads no more: its successor looks by itself")
 	}
 	if err := s.lost(); err != nil {
@@ -463,22 +465,24 @@ func (s *switchover) cutOff(ctx context.Context) error {
 	}
 }
 
-// abandon leaves everything as it was before a failover that no leader goes on with.
-func (s *switchover) abandon(ctx context.Context) {
+// abandon leaves everything as it was before a failover that no leader goes on with. Until it has, the group rests, and a primary that is back may
+// wait for replicas that do not receive.
+func (s *switchover) abandon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ackTimeout)
 	defer cancel()
 	group, at, err := s.leader.store.Group(ctx, s.how.Group)
 	if err != nil || group == nil {
-		return
+		return err
 	}
 	s.group = group
+	s.receive(ctx)
 	if now := *group; now.Switchover != nil && now.Switchover.To == s.how.To {
 		now.Switchover = nil
 		if _, err := s.leader.commit(ctx, s.leader.store.Change(s.leader.guard).PutGroup(&now, at)); err != nil {
-			s.leader.log.WarnContext(ctx, "a failover that nobody goes on with is not taken back yet", "group", group.ID, "error", err)
+			return fmt.Errorf("a failover that nobody goes on with is not taken back yet: %w", err)
 		}
 	}
-	s.receive(ctx)
+	return nil
 }
 
 // receive lets the replicas of a primary that was not replaced receive from it: it may wait for that.
