@@ -464,12 +464,12 @@ func (r *runner) differ(s statement) string {
 	case refused && !r.quiet:
 		i := slices.IndexFunc(gots, func(o differ.Outcome) bool { return o.Errno == refusal })
 		r.refusal(gots[i].Err, text)
-		if strings.HasPrefix(text, "CALL") {
-			panic(roundOver{}) // what the procedure did before the statement that is refused stands
-		}
 		if strings.Contains(gots[i].Err, "the transaction again, which is rolled back") {
 			r.disconnect()
 			panic(roundOver{})
+		}
+		if strings.HasPrefix(text, "CALL") {
+			panic(roundOver{}) // what the procedure did before the statement that is refused stands
 		}
 	case !refused && s.writes:
 		wants = s.run(ctx, r.one)
