@@ -353,7 +353,7 @@ func (t *Txn) EndStatement(err error) error {
 	if err == nil {
 		return nil
 	}
-	if !t.undo || t.Deadlocked(sqlerr.From(err).Code) || !t.usable() || rolledBackBy(t.statement) != nil {
+	if !t.undo || t.overWith(err) {
 		return err // there is nothing to go back to
 	}
 	if uerr := t.all(t.statement, func(*branch) []string { return []string{"ROLLBACK TO " + statementSavepoint} }); uerr != nil {
@@ -362,10 +362,15 @@ func (t *Txn) EndStatement(err error) error {
 	return err
 }
 
+// overWith reports whether the transaction has ended, or can only be rolled back, with a statement that failed with err.
+func (t *Txn) overWith(err error) bool {
+	return t.Deadlocked(sqlerr.From(err).Code) || !t.usable() || rolledBackBy(t.statement) != nil
+}
+
 // LoseStatement is EndStatement for one that has failed with err, and cannot be undone alone: the transaction is rolled back with it, for the
 // reason that what names.
 func (t *Txn) LoseStatement(err error, what string) error {
-	if t.Deadlocked(sqlerr.From(err).Code) || !t.usable() || rolledBackBy(t.statement) != nil {
+	if t.overWith(err) {
 		return err
 	}
 	t.lose("a statement that has failed cannot be undone alone: " + what)
