@@ -520,13 +520,8 @@ func (a *app) removeGroup(ctx context.Context, name string, lost, dryRun bool) e
 	if lost {
 		c.confirm = "Is the server of node group " + name + " lost for good, and stopped?"
 	}
-	return c.run(a, func(dry bool) (notes []string, err error) {
-		err = a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
-			r, err := api.RemoveNodeGroup(ctx, &adminv1.RemoveNodeGroupRequest{NodeGroup: name, Lost: lost, DryRun: dry})
-			notes = r.GetNotes()
-			return err
-		})
-		return notes, err
+	return c.run(ctx, a, func(ctx context.Context, api adminv1.AdminClient, dry bool) (notes, error) {
+		return api.RemoveNodeGroup(ctx, &adminv1.RemoveNodeGroupRequest{NodeGroup: name, Lost: lost, DryRun: dry})
 	}, func(notes []string, done bool) any {
 		return struct {
 			NodeGroup string   `json:"node_group"`
@@ -543,8 +538,20 @@ type noted struct {
 	can, done string // what is said of a dry run, and of the change
 }
 
-// run does it; as is what --output json shows.
-func (n noted) run(a *app, ask func(dry bool) (notes []string, err error), as func(notes []string, done bool) any) error {
+// notes is an answer that has some.
+type notes interface{ GetNotes() []string }
+
+// run does it by what asks for it; as is what --output json shows.
+func (n noted) run(ctx context.Context, a *app, request func(ctx context.Context, api adminv1.AdminClient, dry bool) (notes, error),
+	as func(notes []string, done bool) any) error {
+	ask := func(dry bool) (notes []string, err error) {
+		err = a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
+			r, err := request(ctx, api, dry)
+			notes = r.GetNotes()
+			return err
+		})
+		return notes, err
+	}
 	show := func(notes []string, done bool, text string) error {
 		notes = append([]string{}, notes...)
 		return a.print(as(notes, done), func(w io.Writer) {

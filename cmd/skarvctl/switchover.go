@@ -28,13 +28,8 @@ primary wait for its replicas as soon as everything else is set.`,
 				return usage("say --automatic on or --automatic off")
 			}
 			n := noted{dryRun: dryRun, can: "Automatic failover of node group " + in[0] + " can be turned " + automatic + ".", done: "Automatic failover of node group " + in[0] + " is " + automatic + "."}
-			return n.run(a, func(dry bool) (notes []string, err error) {
-				err = a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
-					r, err := api.AutomaticFailover(ctx, &adminv1.AutomaticFailoverRequest{NodeGroup: in[0], On: automatic == "on", DryRun: dry})
-					notes = r.GetNotes()
-					return err
-				})
-				return notes, err
+			return n.run(c.Context(), a, func(ctx context.Context, api adminv1.AdminClient, dry bool) (notes, error) {
+				return api.AutomaticFailover(ctx, &adminv1.AutomaticFailoverRequest{NodeGroup: in[0], On: automatic == "on", DryRun: dry})
 			}, func(notes []string, done bool) any {
 				return struct {
 					NodeGroup string   `json:"node_group"`
@@ -75,13 +70,8 @@ acknowledged and had not sent is lost.`,
 			if lost {
 				n.confirm = "Is the primary of node group " + in[0] + " lost for good, and stopped?"
 			}
-			return n.run(a, func(dry bool) (notes []string, err error) {
-				err = a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
-					r, err := api.Switchover(ctx, &adminv1.SwitchoverRequest{NodeGroup: in[0], To: to, Lost: lost, DryRun: dry, Drain: durationpb.New(drain)})
-					notes = r.GetNotes()
-					return err
-				})
-				return notes, err
+			return n.run(c.Context(), a, func(ctx context.Context, api adminv1.AdminClient, dry bool) (notes, error) {
+				return api.Switchover(ctx, &adminv1.SwitchoverRequest{NodeGroup: in[0], To: to, Lost: lost, DryRun: dry, Drain: durationpb.New(drain)})
 			}, func(notes []string, done bool) any {
 				return struct {
 					NodeGroup string   `json:"node_group"`

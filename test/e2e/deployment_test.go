@@ -183,19 +183,30 @@ func deploy(t testing.TB, etcd *etcdServer, servers, processes int, config strin
 		d.proxies = append(d.proxies, serve(t, config))
 	}
 	d.initialise(t)
+	d.admit(t)
+	return d
+}
+
+// admit waits until all processes serve, and makes the administrator.
+func (d *deployment) admit(t testing.TB) {
+	t.Helper()
 	for _, p := range d.proxies {
 		p.awaitReady(t)
 	}
 	r := d.proxies[0].ctlWith(t, adminPassword, "user", "add", "admin", "--grant", "*:admin", "--password-file", "-")
 	require.Zero(t, r.code, r.errs)
-	return d
 }
 
-func (d *deployment) initialise(t testing.TB) {
+// initialise makes node groups of the servers; the first of them have replicas.
+func (d *deployment) initialise(t testing.TB, replicas ...*cluster.Server) {
 	t.Helper()
 	args := []string{"cluster", "init", "--user", serverUser, "--password-file", "-"}
 	for i, s := range d.servers {
-		args = append(args, "--node-group", fmt.Sprintf("g%d=%s", i+1, s.Addr()))
+		group := fmt.Sprintf("g%d=%s", i+1, s.Addr())
+		if i < len(replicas) {
+			group += "," + replicas[i].Addr()
+		}
+		args = append(args, "--node-group", group)
 	}
 	r := d.proxies[0].ctlWith(t, serverPassword, args...)
 	require.Zero(t, r.code, r.errs)

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -23,26 +22,29 @@ func loses(t *testing.T, groups int) (d *deployment, replicas []*cluster.Server)
 	t.Helper()
 	etcd := startEtcd(t, "http")
 	d = &deployment{etcd: etcd, servers: bareServers(t, groups)}
-	init := []string{"cluster", "init", "--user", serverUser, "--password-file", "-"}
-	for i, primary := range d.servers {
+	for _, primary := range d.servers {
 		replica := cluster.StartServer(t)
 		replicas = append(replicas, replica)
 		follow(t, replica, primary)
 		awaitAccount(t, primary, replica)
 		lossless(t, primary, replica)
-		init = append(init, "--node-group", fmt.Sprintf("g%d=%s,%s", i+1, primary.Addr(), replica.Addr()))
 	}
 	for range 2 {
 		d.proxies = append(d.proxies, serve(t, etcdSection(etcd)+"failover: {after: 5s}\nbackend: {fail_after: 3s}\n"))
 	}
-	r := d.proxies[0].ctlWith(t, serverPassword, init...)
-	require.Zero(t, r.code, r.errs)
-	for _, p := range d.proxies {
-		p.awaitReady(t)
-	}
-	r = d.proxies[0].ctlWith(t, adminPassword, "user", "add", "admin", "--grant", "*:admin", "--password-file", "-")
-	require.Zero(t, r.code, r.errs)
+	d.initialise(t, replicas...)
+	d.admit(t)
 	return d, replicas
+}
+
+// leader tells the process that leads, and another one.
+func (d *deployment) leader(t *testing.T) (leads, other *proxy) {
+	t.Helper()
+	leads, other = d.proxies[0], d.proxies[1]
+	if r := other.ctl(t, "status", "--output", "json"); !strings.Contains(r.out, `"controller": "`+leads.admin+`"`) {
+		leads, other = other, leads
+	}
+	return leads, other
 }
 
 // lossless sets what must be set, but that the primary waits for its replica, which the controller does.
@@ -187,11 +189,8 @@ func (w *survivors) stop(t *testing.T, db *sql.DB) {
 // there. The node group beside it, which does not do that, waits for its primary.
 func TestAutomaticFailover(t *testing.T) {
 	d, replicas := loses(t, 2)
-	ctl, leads := d.proxies[1], d.proxies[0]
 	makeTables(t, d.admin(t, 0, ""))
-	if r := ctl.ctl(t, "status", "--output", "json"); !strings.Contains(r.out, `"controller": "`+leads.admin+`"`) {
-		ctl, leads = leads, ctl
-	}
+	leads, ctl := d.leader(t)
 	arm(t, ctl, "g1")
 	db := ctl.db(t, "admin", adminPassword, "d")
 	w := &survivors{}
@@ -240,11 +239,8 @@ func TestAutomaticFailoverOfStoppedPrimary(t *testing.T) {
 // them, when it goes on: it has been shut out, and comes back.
 func TestAutomaticFailoverBesidePausedController(t *testing.T) {
 	d, replicas := loses(t, 2)
-	ctl, leads := d.proxies[1], d.proxies[0]
 	makeTables(t, d.admin(t, 0, ""))
-	if r := ctl.ctl(t, "status", "--output", "json"); !strings.Contains(r.out, `"controller": "`+leads.admin+`"`) {
-		ctl, leads = leads, ctl
-	}
+	leads, ctl := d.leader(t)
 	arm(t, ctl, "g1")
 	arm(t, ctl, "g2")
 	paused, db := leads.db(t, "admin", adminPassword, "d"), ctl.db(t, "admin", adminPassword, "d")

@@ -32,14 +32,8 @@ func replicated(t *testing.T) (d *deployment, replica *cluster.Server) {
 	for range 2 {
 		d.proxies = append(d.proxies, serve(t, etcdSection(etcd)))
 	}
-	r := d.proxies[0].ctlWith(t, serverPassword, "cluster", "init", "--user", serverUser, "--password-file", "-",
-		"--node-group", "g1="+d.servers[0].Addr()+","+replica.Addr(), "--node-group", "g2="+d.servers[1].Addr())
-	require.Zero(t, r.code, r.errs)
-	for _, p := range d.proxies {
-		p.awaitReady(t)
-	}
-	r = d.proxies[0].ctlWith(t, adminPassword, "user", "add", "admin", "--grant", "*:admin", "--password-file", "-")
-	require.Zero(t, r.code, r.errs)
+	d.initialise(t, replica)
+	d.admit(t)
 	return d, replica
 }
 
