@@ -1,5 +1,5 @@
 // Package clients runs what others wrote against a Skarv cluster: the test suites and programs of MySQL clients. What
-// is known not to pass is listed with its reason in docs/compatibility.md; a list that is not exact fails the test.
+// is known not to pass is listed with its reason in docs/clients.md; a list that is not exact fails the test.
 package clients
 
 import (
@@ -38,7 +38,7 @@ func TestGoSQLDriver(t *testing.T) {
 	failed := tests(out, "FAIL")
 	require.Greater(t, len(tests(out, "PASS")), 150, "tests that pass")
 	require.Equal(t, documentedFailures(t, "go-sql-driver/mysql"), failed,
-		"docs/compatibility.md must list the failing tests\n%s", failures(out))
+		"docs/clients.md must list the failing tests\n%s", failures(out))
 }
 
 // driverTests builds the test program of the driver from the module cache, which is read-only and has no go.sum of ours.
@@ -83,13 +83,13 @@ func failures(out []byte) string {
 	return b.String()
 }
 
-// documentedFailures are the names in the first column of the table below a heading of docs/compatibility.md, sorted.
+// documentedFailures are the names in the first column of the table below a heading of docs/clients.md, sorted.
 func documentedFailures(t *testing.T, heading string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "compatibility.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "clients.md"))
 	require.NoError(t, err)
-	_, section, found := strings.Cut(string(text), "\n### "+heading)
-	require.True(t, found, "docs/compatibility.md has no section %q", heading)
+	_, section, found := strings.Cut(string(text), "\n## "+heading)
+	require.True(t, found, "docs/clients.md has no section %q", heading)
 	section, _, _ = strings.Cut(section, "\n#")
 	var names []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(section, -1) {
