@@ -175,13 +175,13 @@ func (l *login) decrypt(packet []byte, key *rsa.PrivateKey) string {
 	return password
 }
 
-// fromHere reports whether the client is on this machine.
+// fromHere reports whether the client is on this machine; a loopback address that a load balancer elsewhere tells is one of its own machine.
 func (c *Conn) fromHere() bool {
-	if c.unix {
-		return true
+	loopback := func(addr net.Addr) bool {
+		a, ok := addr.(*net.TCPAddr)
+		return ok && a.IP.IsLoopback()
 	}
-	a, ok := c.nc.RemoteAddr().(*net.TCPAddr)
-	return ok && a.IP.IsLoopback()
+	return c.unix || loopback(c.nc.RemoteAddr()) && loopback(c.remote)
 }
 
 // nobody returns the plugin and authentication string of a user who does not exist: always the same plugin for the same

@@ -12,11 +12,12 @@ import (
 )
 
 // Conn is one client's connection. It belongs to its goroutine, in which all methods of its Handler run; only ID,
-// RemoteAddr, LocalAddr, SetIdleTimeout, SetNetTimeouts and Terminate may be called from others.
+// LocalAddr, SetIdleTimeout, SetNetTimeouts and Terminate may be called from others.
 type Conn struct {
 	server  *Server
 	handler Handler
-	nc      net.Conn // as accepted, for the addresses
+	nc      net.Conn // as accepted
+	remote  net.Addr // the client's: nc's, or what a load balancer tells
 	sock    *socket.Conn
 	id      uint32
 	unix    bool
@@ -88,15 +89,16 @@ func (c *Conn) Collation() uint16 { return c.collation }
 // User is the account's name, "" before login.
 func (c *Conn) User() string { return c.user }
 
-// RemoteAddr is the client's address.
-func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
+// RemoteAddr is the client's address; that of a load balancer in front of it until the client logs in, and for good if that does not tell
+// the client's (Config.ProxyNetworks).
+func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
 // LocalAddr is the address the client connected to.
 func (c *Conn) LocalAddr() net.Addr { return c.nc.LocalAddr() }
 
 // Host is the client's address as error texts name it: the IP, or localhost on a Unix socket.
 func (c *Conn) Host() string {
-	if a, ok := c.nc.RemoteAddr().(*net.TCPAddr); ok {
+	if a, ok := c.remote.(*net.TCPAddr); ok {
 		return a.IP.String()
 	}
 	return "localhost"

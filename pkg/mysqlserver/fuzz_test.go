@@ -4,6 +4,7 @@ import (
 	"flag"
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -19,6 +20,9 @@ func FuzzConnection(f *testing.F) {
 	login := wire.AppendPacket(nil, &seq, response)
 	f.Add([]byte{}, byte(0))
 	f.Add([]byte("\x05\x00\x00\x0000000"), byte(1))
+	f.Add(append([]byte("PROXY TCP4 192.0.2.1 192.0.2.2 40000 3306\r\n"), login...), byte(0))
+	f.Add([]byte("PROXY UNKNOWN\r\n"), byte(0))
+	f.Add([]byte("\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x01\xc0\x00\x02\x02\x9c\x40\x0c\xea"), byte(0))
 	f.Add(append(login, packets("\x03whoami", "\x01")...), byte(0))
 	f.Add([]byte("\x20\x00\x00\x01\x00\x0a\x00\x00"), byte(0))
 	f.Add(packets("\x03whoami", "\x03infile x", "\x0e", "\x11open\x00\x00\x00"), byte(1))
@@ -32,7 +36,8 @@ func FuzzConnection(f *testing.F) {
 	if flag.Lookup("test.fuzz").Value.String() != "" {
 		patience = 20 * time.Millisecond
 	}
-	s := startToy(f, mysqlserver.Config{ReadTimeout: patience, HandshakeTimeout: 5 * time.Second, MaxAllowedPacket: 1 << 20})
+	s := startToy(f, mysqlserver.Config{ReadTimeout: patience, HandshakeTimeout: 5 * time.Second, MaxAllowedPacket: 1 << 20,
+		ProxyNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	f.Fuzz(func(t *testing.T, stream []byte, kind byte) {
 		r := dialRaw(t, "tcp", s.addr)
 		switch kind % 4 {

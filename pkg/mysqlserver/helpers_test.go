@@ -36,6 +36,7 @@ const wait = time.Minute // for events that must happen; never slept through
 //	rows N LEN       N rows of LEN bytes
 //	len              the statement's length, as affected rows
 //	whoami           user, database, attribute program
+//	whence           the client's address, in the OK's text
 //	infile           asks for a file, answers its length as affected rows
 //	hold             waits for release
 //	timeouts R W I   the session's own: to read, to write, and idle
@@ -199,6 +200,8 @@ func (s *toySession) query(q string) error {
 		program := s.t.attrs["program_name"]
 		s.t.mu.Unlock()
 		return s.result([]string{"user", "db", "program"}, 1, [][]byte{[]byte(s.user), []byte(s.db), []byte(program)})
+	case "whence":
+		return s.c.WriteOK(wire.OK{Info: []byte(s.c.RemoteAddr().String())})
 	case "infile":
 		if err := s.c.WritePacket(append([]byte{wire.LocalHeader}, words[1]...)); err != nil {
 			return err

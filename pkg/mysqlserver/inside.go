@@ -14,7 +14,7 @@ import (
 // a connection: it has an id, may be terminated, and Run waits for it. The error is do's, or why it could not be called.
 func (s *Server) Inside(user, db string, do func(Handler) error) (err error) {
 	c := &Conn{
-		server: s, nc: nowhere{}, sock: socket.New(nowhere{}), status: wire.StatusAutocommit, user: user, collation: insideCollation,
+		server: s, nc: nowhere{}, remote: nowhere{}.RemoteAddr(), sock: socket.New(nowhere{}), status: wire.StatusAutocommit, user: user, collation: insideCollation,
 		caps: wire.CapProtocol41 | wire.CapTransactions | wire.CapMultiResults | wire.CapPSMultiResults | wire.CapDeprecateEOF,
 	}
 	c.set(busy)

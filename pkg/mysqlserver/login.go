@@ -126,6 +126,10 @@ func (c *Conn) shakeHands() error {
 	if err := c.EndPacket(wire.AppendInitialHandshake(c.BeginPacket(), hello)); err != nil {
 		return err
 	}
+	refusal, err := c.takeProxyHeader()
+	if err != nil {
+		return err
+	}
 	payload, err := c.ReadPacket()
 	if err != nil {
 		return err
@@ -134,6 +138,9 @@ func (c *Conn) shakeHands() error {
 		if payload, err = c.startTLS(); err != nil {
 			return err
 		}
+	}
+	if refusal != nil {
+		return refusal
 	}
 	r, err := wire.ParseHandshakeResponse(payload)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -65,6 +66,9 @@ type Config struct {
 
 	TLS        *tls.Config // nil: a self-signed certificate is made at start
 	RequireTLS bool        // refuse TCP connections without TLS; Unix sockets pass
+	// ProxyNetworks are where load balancers are that may tell the addresses of their clients by a header of the PROXY protocol, version 1 or
+	// 2: whoever else sends one is refused with error 1130. They need not send one.
+	ProxyNetworks []netip.Prefix
 	// AuthPlugin is announced first and saves accounts that use it a round trip. Default: caching_sha2_password.
 	AuthPlugin string
 	// RSAKey is for caching_sha2_password without TLS. Default: made at start. Several proxies may share one.

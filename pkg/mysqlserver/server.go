@@ -256,7 +256,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener) error {
 
 // open starts a connection, or refuses it when there are too many.
 func (s *Server) open(nc net.Conn) {
-	c := &Conn{server: s, nc: nc, sock: socket.New(nc), status: wire.StatusAutocommit}
+	c := &Conn{server: s, nc: nc, remote: nc.RemoteAddr(), sock: socket.New(nc), status: wire.StatusAutocommit}
 	_, tcp := nc.(*net.TCPConn)
 	c.unix = nc.RemoteAddr().Network() == "unix"
 	if tcp {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -62,6 +63,7 @@ type MySQL struct {
 	TLSCert          string   `yaml:"tls_cert" doc:"PEM certificate chain; empty: one is made at start and signed by itself."`
 	TLSKey           string   `yaml:"tls_key" doc:"PEM private key of tls_cert."`
 	RequireTLS       bool     `yaml:"require_tls" doc:"Refuse clients that do not use TLS."`
+	ProxyNetworks    []string `yaml:"proxy_protocol_networks" doc:"Where load balancers are, as 10.1.2.3 or 10.0.0.0/8, that may tell the addresses of their clients by the PROXY protocol, version 1 or 2 (HAProxy: send-proxy-v2). Whoever else sends such a header is refused with error 1130; who sends none is served as ever. List no network that clients are in: they could say to be anywhere."`
 	MaxConnections   int      `yaml:"max_connections" doc:"Clients served at once; more are refused with error 1040."`
 	MaxAllowedPacket int      `yaml:"max_allowed_packet" doc:"Bytes of the largest statement or row a client may send."`
 	HandshakeTimeout Duration `yaml:"handshake_timeout" doc:"Time a client has to log in."`
@@ -325,6 +327,9 @@ func (c *Config) faults() []error {
 	} else if err := access.Serves(c.Admin.Addr); err != nil && c.Admin.Addr != "" {
 		add("admin: %w (tls_cert, tls_key, tls_ca, token_file)", err)
 	}
+	if _, err := c.MySQL.proxyNetworks(); err != nil {
+		add("mysql.proxy_protocol_networks: %w", err)
+	}
 	if _, err := c.MySQL.tlsConfig(nil); err != nil {
 		add("mysql: %w", err)
 	}
@@ -342,6 +347,22 @@ func (c *Config) faults() []error {
 
 func (a *Admin) files() adminaccess.Files {
 	return adminaccess.Files{Cert: a.TLSCert, Key: a.TLSKey, CA: a.TLSCA, Token: a.TokenFile}
+}
+
+// proxyNetworks are those of ProxyNetworks; a single address is a network of its own.
+func (m *MySQL) proxyNetworks() ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, s := range m.ProxyNetworks {
+		p, err := netip.ParsePrefix(s)
+		if a, addrErr := netip.ParseAddr(s); addrErr == nil {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q is no network such as 10.0.0.0/8, and no address", s)
+		}
+		networks = append(networks, p)
+	}
+	return networks, nil
 }
 
 // tlsConfig returns nil when no certificate is configured: the listener then makes its own.

@@ -86,6 +86,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		return rates, err
 	}
 	tlsConfig, _ := s.cfg.MySQL.tlsConfig(s.log)
+	proxyNetworks, _ := s.cfg.MySQL.proxyNetworks()
 	secret, err := s.store.Secret(ctx, "logins") // one for all processes: by their differences one could tell which users there are
 	if err != nil {
 		s.log.WarnContext(ctx, "the secret of logins could not be read; this process has its own", "error", err)
@@ -103,6 +104,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		TLS:              tlsConfig,
 		Secret:           secret,
 		RequireTLS:       s.cfg.MySQL.RequireTLS,
+		ProxyNetworks:    proxyNetworks,
 		IDBase:           s.idBase,
 		IDBits:           slotShift,
 		MaxConnections:   s.cfg.MySQL.MaxConnections,

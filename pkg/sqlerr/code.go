@@ -96,6 +96,7 @@ const (
 	DatabaseExists          Code = 1007
 	DatabaseNotExists       Code = 1008
 	ReadOnlyTransaction     Code = 1792
+	HostNotPrivileged       Code = 1130
 	NetPacketOutOfOrder     Code = 1156
 	Internal                Code = 1815
 	MalformedPacket         Code = 1835
@@ -267,6 +268,8 @@ func definitionOf(c Code) definition {
 		return definition{"08S01", "Got timeout reading communication packets"}
 	case UnsupportedAuthMode:
 		return definition{"08004", "Client does not support authentication protocol requested by server; consider upgrading MySQL client"}
+	case HostNotPrivileged:
+		return definition{"HY000", "Host '%s' is not allowed to connect: %s"}
 	case NetPacketOutOfOrder:
 		return definition{"08S01", "Got packets out of order"}
 	case UnknownSystemVariable:
