@@ -184,7 +184,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 no process answ
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	root.AddCommand(a.statusCommand(), a.clusterCommand(), a.nodeGroupCommand(), a.partitionsCommand(), a.transactionsCommand(), a.transactionCommand(),
 		a.tablesCommand(), a.indexCommand(), a.routeCommand(), a.userCommand(), a.rebalanceCommand(), a.moveCommand(), a.reorgCommand(),
-		a.sessionCommand(), a.importCommand(), a.leaveCommand(), a.checksumCommand(), a.versionCommand())
+		a.sessionCommand(), a.statementsCommand(), a.importCommand(), a.leaveCommand(), a.checksumCommand(), a.versionCommand())
 	return root
 }
 

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"skarv/pkg/adminaccess"
@@ -37,6 +38,7 @@ type fakeAdmin struct {
 	refusals  []string
 	started   bool // a reorganisation
 	killed    *adminv1.KillSessionRequest
+	asked     *adminv1.StatementsRequest
 	users     []*adminv1.User
 	badAddr   string // of a server that no node group is made of
 	looks     int    // at the reorganisation
@@ -168,6 +170,17 @@ func (f *fakeAdmin) Sessions(_ context.Context, r *adminv1.SessionsRequest) (*ad
 	return &adminv1.SessionsResponse{Sessions: []*adminv1.Session{{Id: 7, User: "app", Host: "h:1", Command: "Query", Since: timestamppb.Now(), Statement: "SELECT 1"}}, Missing: []string{"h2:9306"}}, f.fail
 }
 
+func (f *fakeAdmin) Statements(_ context.Context, r *adminv1.StatementsRequest) (*adminv1.StatementsResponse, error) {
+	f.asked = r
+	return &adminv1.StatementsResponse{
+		Statements: []*adminv1.StatementDigest{{
+			Database: "shop", Text: "SELECT " + strings.Repeat("x", 200) + "\nFROM t", Strategies: []string{"relay", "packed"}, Count: 4, Errors: 1, Rows: 8, Bytes: 90,
+			Total: durationpb.New(3 * time.Second), Max: durationpb.New(2 * time.Second), Average: durationpb.New(750 * time.Millisecond), FirstSeen: timestamppb.Now(), LastSeen: timestamppb.Now(),
+		}},
+		All: 7, Total: durationpb.New(4 * time.Second), Missing: []string{"h2:9306"},
+	}, f.fail
+}
+
 func (f *fakeAdmin) KillSession(_ context.Context, r *adminv1.KillSessionRequest) (*adminv1.KillSessionResponse, error) {
 	f.killed = r
 	return &adminv1.KillSessionResponse{}, f.fail
@@ -186,6 +199,28 @@ func TestSessions(t *testing.T) {
 	code, _, errs = c.run("session", "kill", "x")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "skarvctl session list")
+}
+
+func TestStatements(t *testing.T) {
+	c := newCtl(t)
+	code, out, errs := c.run("statements", "--by", "average", "--limit", "1", "--reset")
+	require.Equal(t, exitOK, code)
+	require.True(t, c.fake.asked.Cluster && c.fake.asked.Reset_ && c.fake.asked.Order == "average" && c.fake.asked.Limit == 1)
+	require.Regexp(t, `75\.0% +3s +4 +1 +750ms +2s +8 +relay,packed +shop +SELECT x+\.\.\.\n`, out)
+	require.Contains(t, out, "and 6 more")
+	require.Contains(t, errs, "h2:9306 does not answer")
+	_, out, _ = c.run("statements", "--full")
+	require.Contains(t, out, strings.Repeat("x", 200)+" FROM t\n")
+	_, out, _ = c.run("statements", "--output", "json")
+	var list []statementDigest
+	require.NoError(t, json.Unmarshal([]byte(out), &list))
+	require.Equal(t, statementDigest{
+		Database: "shop", Statement: "SELECT " + strings.Repeat("x", 200) + "\nFROM t", Strategies: []string{"relay", "packed"}, Count: 4, Errors: 1, Rows: 8, Bytes: 90,
+		Total: 3, Average: 0.75, Max: 2, Share: 0.75, FirstSeen: list[0].FirstSeen, LastSeen: list[0].LastSeen,
+	}, list[0])
+	code, _, errs = c.run("statements", "--by", "beauty")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "none of total, count")
 }
 
 // passwd keeps how the password is kept, and the last administrator is not removed without a question.

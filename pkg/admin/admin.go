@@ -65,6 +65,8 @@ type Config struct {
 	KillSession func(id uint32, statementOnly bool, onlyUser string) error
 	// Crossings tells of the commits over several node groups of this process. It may be nil.
 	Crossings func() *adminv1.CrossingsResponse
+	// Statements tells what statements have cost. The error has a gRPC status, or is one of etcd's. It may be nil.
+	Statements func(ctx context.Context, req *adminv1.StatementsRequest) (*adminv1.StatementsResponse, error)
 	// SessionTrace returns the last steps of a session, of this process alone or of any. The error has a gRPC status. It may be nil.
 	SessionTrace func(ctx context.Context, id uint32, here bool) (*adminv1.SessionTraceResponse, error)
 }

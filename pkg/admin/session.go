@@ -2,10 +2,12 @@ package admin
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"skarv/pkg/digest"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
 	adminv1 "skarv/proto/admin/v1"
@@ -52,6 +54,21 @@ func (a *Server) SessionTrace(ctx context.Context, req *adminv1.SessionTraceRequ
 		return nil, status.Error(codes.NotFound, "this process has no clients")
 	}
 	return a.cfg.SessionTrace(ctx, req.GetId(), req.GetHere())
+}
+
+// Statements implements the API.
+func (a *Server) Statements(ctx context.Context, req *adminv1.StatementsRequest) (*adminv1.StatementsResponse, error) {
+	if a.cfg.Statements == nil {
+		return nil, status.Error(codes.FailedPrecondition, "this process has no clients: ask one with the proxy role")
+	}
+	if o := req.GetOrder(); o != "" && !slices.Contains(digest.Orders(), digest.Order(o)) {
+		return nil, status.Errorf(codes.InvalidArgument, "statements are not sorted by %q but by one of %v", o, digest.Orders())
+	}
+	r, err := a.cfg.Statements(ctx, req)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return r, nil
 }
 
 // Transactions implements the API.

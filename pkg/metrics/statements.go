@@ -82,6 +82,16 @@ func (s Strategy) String() string {
 	return [...]string{"local", "relay", "scatter", "split", "workspace", "broadcast", "packed"}[s]
 }
 
+// Ways are the names of the strategies in a set of them that has bit 1<<Strategy for each.
+func Ways(set uint32) (names []string) {
+	for s := range strategies {
+		if set&(1<<s) != 0 {
+			names = append(names, s.String())
+		}
+	}
+	return names
+}
+
 // NewStatements returns Statements; register it to expose it.
 func NewStatements() *Statements {
 	labels := []string{"node_group", "kind"}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"skarv/pkg/digest"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
 	"skarv/pkg/sqlparse"
@@ -20,7 +21,9 @@ type Key struct {
 
 // Entry is the plans of one key, which never change: one for each set of guarded argument texts met.
 type Entry struct {
-	Key      Key
+	Key Key
+	// Digest is what statements of this key are counted by, for whoever runs them; nil until somebody has looked for it.
+	Digest   atomic.Pointer[digest.Entry]
 	variants []*plan.Plan // immutable
 }
 

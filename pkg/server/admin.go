@@ -38,6 +38,7 @@ func (s *Server) newAdmin() *admin.Server {
 		Crossings:    s.crossings,
 		SessionTrace: s.sessionTrace,
 		Load:         s.partitionLoad,
+		Statements:   s.statements,
 		AwaitDrained: s.awaitDrained,
 	})
 }

@@ -35,6 +35,7 @@ type Config struct {
 	Move       Move      `yaml:"move" doc:"How partitions are moved while this process leads."`
 	Failover   Failover  `yaml:"failover" doc:"Automatic failover of node groups that have it on (skarvctl nodegroup failover), while this process leads."`
 	PlanCache  int       `yaml:"plan_cache" doc:"Statement shapes whose plans are kept."`
+	Digests    int       `yaml:"statement_digests" doc:"Statement shapes whose cost is added up, for skarvctl statements and skarv.statements; those not seen for longest make room. About 2 KB each. 0: none."`
 	SlowQuery  Duration  `yaml:"slow_query" doc:"Statements that take longer are logged by fingerprint; 0 logs none."`
 	DrainDelay Duration  `yaml:"drain_delay" doc:"How long the process goes on serving after it was told to stop, while /readyz says 503: until load balancers have noticed and send nobody any more. Then statements that run have 10 seconds."`
 	HugePages  bool      `yaml:"huge_pages" doc:"Keep the program's code on huge pages where the system has them (Linux; some 20 MB of memory): statements take a little processor time less. perf and uprobes then find no names of functions, Go's own profiles do."`
@@ -55,6 +56,9 @@ const maxLoops = 1024
 
 // maxPackSize is so little that a server can write the answers to all that one write has brought it before any is read.
 const maxPackSize = 32
+
+// maxDigests is so little that what they say fits into one answer of the admin API.
+const maxDigests = 2_000
 
 // MySQL configures the client side.
 type MySQL struct {
@@ -173,7 +177,7 @@ func DefaultConfig() Config {
 		Workspace: Workspace{MaxRows: 5_000_000, MaxBytes: 1 << 30, TotalBytes: 4 << 30},
 		Move:      Move{ReplicaLag: Duration(5 * time.Second)},
 		Failover:  Failover{After: Duration(control.FailoverAfter)},
-		PlanCache: 10_000,
+		PlanCache: 10_000, Digests: 2_000,
 		SlowQuery: Duration(time.Second),
 		HugePages: true,
 		Log:       LogConfig{Level: "info", Format: "text"},
@@ -299,6 +303,9 @@ func (c *Config) faults() []error {
 		add("failover.after: must be at least %v", least)
 	}
 	positive("plan_cache", int64(c.PlanCache))
+	if c.Digests < 0 || c.Digests > maxDigests {
+		add("statement_digests: must be between 0 and %d", maxDigests)
+	}
 	if c.SlowQuery < 0 {
 		add("slow_query: must not be negative")
 	}

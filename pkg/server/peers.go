@@ -90,36 +90,49 @@ const maxPeerCalls = 16
 
 // Processes implements session.Peers.
 func (p peers) Processes(ctx context.Context) (list []processlist.Process, missing []string, err error) {
-	members, err := p.others(ctx)
+	missing, err = askOthers(ctx, p.s, func(api adminv1.AdminClient) (*adminv1.SessionsResponse, error) {
+		return api.Sessions(ctx, &adminv1.SessionsRequest{})
+	}, func(r *adminv1.SessionsResponse) {
+		for _, x := range r.GetSessions() {
+			list = append(list, processlist.Process{
+				ID: x.GetId(), User: x.GetUser(), Host: x.GetHost(), DB: x.GetDatabase(), Command: x.GetCommand(),
+				Since: x.GetSince().AsTime(), SQL: x.GetStatement(), LockThread: x.GetLockThread(),
+			})
+		}
+	})
+	return list, missing, err
+}
+
+// askOthers calls all other proxies, several at a time, and gives take their answers one by one. missing are the addresses of those that do not
+// answer.
+func askOthers[R any](ctx context.Context, s *Server, call func(adminv1.AdminClient) (R, error), take func(R)) (missing []string, err error) {
+	members, err := peers{s}.others(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(maxPeerCalls)
 	for _, m := range members {
 		g.Go(func() error {
-			var r *adminv1.SessionsResponse
-			err := p.s.ask(m, func(c adminv1.AdminClient) (err error) {
-				r, err = c.Sessions(ctx, &adminv1.SessionsRequest{})
+			var r R
+			err := s.ask(m, func(api adminv1.AdminClient) (err error) {
+				r, err = call(api)
 				return err
 			})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
 				missing = append(missing, m.AdminAddr)
-				return nil
+				return nil //nolint:nilerr // told as missing
 			}
-			for _, x := range r.GetSessions() {
-				list = append(list, processlist.Process{
-					ID: x.GetId(), User: x.GetUser(), Host: x.GetHost(), DB: x.GetDatabase(), Command: x.GetCommand(),
-					Since: x.GetSince().AsTime(), SQL: x.GetStatement(), LockThread: x.GetLockThread(),
-				})
-			}
+			take(r)
 			return nil
 		})
 	}
-	return list, missing, g.Wait()
+	_ = g.Wait() // none returns an error
+	slices.Sort(missing)
+	return missing, nil
 }
 
 // Kill implements session.Peers.

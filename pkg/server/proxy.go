@@ -67,6 +67,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Accounts:  accountChanges{account.Store{Topology: s.store}, s.controller()},
 		Clients:   s.sessions,
 		Metrics:   counted,
+		Digests:   s.digests,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
 		PackSize:  s.cfg.Backend.PackSize,
 		MaxText:   s.cfg.MySQL.MaxAllowedPacket,
@@ -80,6 +81,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 	cfg.HoldCommits, cfg.WatchCommits = s.holdCommits, s.watchCommits
 	cfg.ListReorganisations = s.listReorganisations
 	cfg.ListSchemaChanges = s.listSchemaChanges
+	cfg.ListStatements = s.listStatements
 	cfg.EventStates = func(ctx context.Context) (map[catalog.EventKey]event.State, error) { return event.States(ctx, s.store) }
 	cfg.PartitionLoad = func(ctx context.Context) ([]float64, error) {
 		rates, _, _, err := s.partitionLoad(ctx, true)

@@ -25,6 +25,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
+	"skarv/pkg/digest"
 	"skarv/pkg/fence"
 	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlserver"
@@ -59,6 +60,7 @@ type Server struct {
 	sequences *sequence.Sequences
 	presence  *topology.Presence
 	sessions  *processlist.List
+	digests   *digest.Digests
 	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
 	load      atomic.Pointer[metrics.LoadMeter]  // nil until then, too
 	started   time.Time
@@ -116,9 +118,11 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	if _, err := rand.Read(id[:]); err != nil {
 		return nil, err
 	}
+	sessions := processlist.New()
 	s := &Server{
 		cfg: cfg, id: hex.EncodeToString(id[:]), version: o.Version, log: o.Log,
-		registry: prometheus.NewRegistry(), sessions: processlist.New(), started: time.Now(),
+		registry: prometheus.NewRegistry(), sessions: sessions, started: time.Now(),
+		digests: digest.New(cfg.Digests, time.Now().Add(-sessions.Clock())),
 	}
 	defer func() {
 		if err != nil {

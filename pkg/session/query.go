@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/digest"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
 	"skarv/pkg/metrics"
@@ -144,11 +145,12 @@ func (s *Session) statement(r request) error {
 	s.began = start
 	s.client.Begin("Query", s.db, s.stmt.SQL(), start)
 	s.client.Flight.Note(start, flight.Statement, 0, 0)
-	s.used = used{strategy: metrics.Local}
+	s.used, s.planned = used{strategy: metrics.Local}, nil
 	s.faults, s.beforehand = s.faults[:0], s.beforehand[:0]
 	if !s.cfg.Dialect.MariaDB() && s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 && s.stmt.Kind() != sqlparse.Execute {
 		s.warnings = s.warnings[:0] // whatever the statement is; MariaDB keeps them behind BEGIN, COMMIT, PREPARE and the like
 	}
+	db := s.db
 	p, err := s.run(r)
 	s.leave()
 	end := s.cfg.Clients.Clock()
@@ -158,7 +160,13 @@ func (s *Session) statement(r request) error {
 		kind = p.Kind
 	}
 	s.client.Flight.Note(end, flight.End, s.used.group, s.codeOf(err))
-	s.stripe.Record(s.used.group, kind, s.used.strategy, took, &s.used.summary, err != nil || s.used.summary.Failed())
+	failed := err != nil || s.used.summary.Failed()
+	s.stripe.Record(s.used.group, kind, s.used.strategy, took, &s.used.summary, failed)
+	if e := s.digest(db); e != nil {
+		e.Record(s.conn.ID(), &digest.Sample{
+			Took: took, End: end, Rows: s.used.summary.Rows, Bytes: s.used.summary.Bytes, Way: uint8(s.used.strategy), Failed: failed,
+		})
+	}
 	if s.cfg.SlowQuery > 0 && took >= s.cfg.SlowQuery {
 		s.log.Warn("slow statement", "seconds", took.Seconds(), "kind", kind.String(), "strategy", s.used.strategy.String(),
 			"group", int(s.used.group), "rows", s.used.summary.Rows, "user", s.user, "database", s.db,
@@ -166,6 +174,24 @@ func (s *Session) statement(r request) error {
 	}
 	s.client.Idle(end)
 	return err
+}
+
+// digest is what the statement at hand, which has run with db as the default database, is counted by; nil if none are kept. It is looked for
+// once for a plan, and each time for what has none.
+func (s *Session) digest(db string) *digest.Entry {
+	if !s.cfg.Digests.Kept() {
+		return nil
+	}
+	e := s.planned
+	if e == nil || e.Key.Fingerprint != s.stmt.Fingerprint() || e.Key.DB != db { // it ran in another form, or not at all
+		return s.cfg.Digests.Entry(db, s.stmt.Digest(nil))
+	}
+	d := e.Digest.Load()
+	if d == nil || d.Dropped() {
+		d = s.cfg.Digests.Entry(db, s.stmt.Digest(nil))
+		e.Digest.Store(d)
+	}
+	return d
 }
 
 // runInside runs st as a part of the statement at hand.
@@ -462,8 +488,9 @@ func (s *Session) planNow() (*plan.Plan, error) {
 		s.schema = s.snap.SchemaRevision
 	}
 	fp := s.stmt.Fingerprint()
-	if p := s.keptPlan(fp); p != nil {
+	if e, p := s.keptPlan(fp); p != nil {
 		s.stripe.Planned(true)
+		s.plannedBy(e)
 		return p, nil
 	}
 	key := plancache.Key{Fingerprint: fp, DB: s.db, Info: s.Info}
@@ -476,34 +503,48 @@ func (s *Session) planNow() (*plan.Plan, error) {
 			if p := e.Match(s.stmt); p != nil {
 				s.keepPlan(e)
 				s.stripe.Planned(true)
+				s.plannedBy(e)
 				return p, nil
 			}
 		}
 	}
 	s.stripe.Planned(false)
 	p, err := s.cfg.Planner.Build(s.stmt, s.db, s.snap, s.Info)
-	if err == nil && s.temps != nil {
-		s.keepPlan(plancache.Alone(key, p))
-	}
-	if err != nil || gen == nil {
+	var e *plancache.Entry
+	switch {
+	case err != nil:
 		return p, s.withheld(err)
+	case gen != nil:
+		e = gen.Put(key, p)
+	case s.temps != nil:
+		e = plancache.Alone(key, p)
+	default:
+		return p, nil
 	}
-	s.keepPlan(gen.Put(key, p))
+	s.keepPlan(e)
+	s.plannedBy(e)
 	return p, nil
 }
 
-// keptPlan is the plan of the statement at hand, whose fingerprint is fp, that the session has kept; nil if it has none.
-func (s *Session) keptPlan(fp sqlparse.Fingerprint) *plan.Plan {
+// plannedBy notes where the plan of the statement comes from, before those of statements that are run inside of it.
+func (s *Session) plannedBy(e *plancache.Entry) {
+	if s.planned == nil {
+		s.planned = e
+	}
+}
+
+// keptPlan is the plan of the statement at hand, whose fingerprint is fp, that the session has kept, with where it is; nil if it has none.
+func (s *Session) keptPlan(fp sqlparse.Fingerprint) (*plancache.Entry, *plan.Plan) {
 	for i := range uint64(planPlaces) {
 		e := s.plans[(fp.Lo+i)%planSlots]
 		if e == nil {
-			return nil
+			return nil, nil
 		}
 		if e.Key.Fingerprint == fp && e.Key.DB == s.db && e.Key.Info == s.Info {
-			return e.Match(s.stmt)
+			return e, e.Match(s.stmt)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // keepPlan keeps e in the first of its places that nobody has; if others have all of them, in the first.

@@ -21,6 +21,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
+	"skarv/pkg/digest"
 	"skarv/pkg/event"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
@@ -60,6 +61,7 @@ type Config struct {
 	Peers     Peers // nil: there are no other processes
 	Clients   *processlist.List
 	Metrics   *metrics.Statements
+	Digests   *digest.Digests
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
 	// MaxStatements bounds the prepared statements of one session.
 	MaxStatements int
@@ -81,6 +83,8 @@ type Config struct {
 	ListReorganisations func(context.Context) ([]Reorganisation, error)
 	// ListSchemaChanges returns those that wait or run, and the last that have ended, oldest first.
 	ListSchemaChanges func(context.Context) ([]SchemaChange, error)
+	// ListStatements returns what statements have cost on all processes, most time first.
+	ListStatements func(context.Context) ([]digest.Row, error)
 	// EventStates returns what events did last.
 	EventStates func(context.Context) (map[catalog.EventKey]event.State, error)
 	// PartitionLoad returns how many statements per second all processes run on each partition.
@@ -290,9 +294,10 @@ type statementAtHand struct {
 	// deadlockable: it is relayed, and may be answered by an error that is not for the client.
 	deadlockable bool
 
-	// what it did, for metrics and the slow log
-	used  used
-	began time.Duration // on the clock of Config.Clients
+	// what it did, for metrics, digests and the slow log
+	used    used
+	began   time.Duration    // on the clock of Config.Clients
+	planned *plancache.Entry // what was planned first for it, if plans of it are kept: its own, unless it ran in another form
 
 	// packed is the answer that it got from a pack, in the leader's memory; see join.
 	packed []byte

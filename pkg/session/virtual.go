@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/metrics"
 	"skarv/pkg/placement"
 	"skarv/pkg/processlist"
 	"skarv/pkg/sqlerr"
@@ -107,6 +108,7 @@ func virtuals() []virtual {
 		{"reorganisations", (*Session).reorganisationsTable},
 		{"schema_changes", (*Session).schemaChangesTable},
 		{"session_trace", (*Session).sessionTraceTable},
+		{"statements", (*Session).statementsTable},
 		{"tables", (*Session).tablesTable},
 		{"transactions", (*Session).transactionsTable},
 	}
@@ -267,6 +269,22 @@ func (s *Session) transactionsTable() (*table, error) {
 	t := newTable("id", "state", "#node_group", "#seconds", "reason")
 	for _, i := range list {
 		t.add(string(i.ID), string(i.State), int(i.Group), int(i.Age.Seconds()), i.Reason)
+	}
+	return t, nil
+}
+
+// statementsTable is what statements of each shape have cost on all processes.
+func (s *Session) statementsTable() (*table, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
+	defer cancel()
+	list, err := s.cfg.ListStatements(ctx)
+	if err != nil {
+		return nil, sqlerr.UnknownError.New(err.Error())
+	}
+	t := newTable("db", "statement", "strategy", "#count", "#errors", "#total_us", "#average_us", "#max_us", "#rows_sent", "#bytes_sent", "first_seen", "last_seen")
+	for _, r := range list {
+		t.add(nullable(r.Database), r.Text, strings.Join(metrics.Ways(r.Ways), ", "), r.Count, r.Errors, r.Total.Microseconds(), r.Average().Microseconds(),
+			r.Most.Microseconds(), r.Rows, r.Bytes, r.First.UTC().Format(time.DateTime), r.Last.UTC().Format(time.DateTime))
 	}
 	return t, nil
 }

@@ -5023,6 +5023,283 @@ func (x *SessionsResponse) GetMissing() []string {
 	return nil
 }
 
+type StatementsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cluster       bool                   `protobuf:"varint,1,opt,name=cluster,proto3" json:"cluster,omitempty"` // of all processes together, not of the one that is asked
+	Reset_        bool                   `protobuf:"varint,2,opt,name=reset,proto3" json:"reset,omitempty"`     // begin to count anew, once they are told
+	Order         string                 `protobuf:"bytes,3,opt,name=order,proto3" json:"order,omitempty"`      // total (also if empty), count, average, max, errors, rows, bytes: the most first
+	Limit         uint32                 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`     // no more than so many; 0: all
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatementsRequest) Reset() {
+	*x = StatementsRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatementsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatementsRequest) ProtoMessage() {}
+
+func (x *StatementsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatementsRequest.ProtoReflect.Descriptor instead.
+func (*StatementsRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
+}
+
+func (x *StatementsRequest) GetCluster() bool {
+	if x != nil {
+		return x.Cluster
+	}
+	return false
+}
+
+func (x *StatementsRequest) GetReset_() bool {
+	if x != nil {
+		return x.Reset_
+	}
+	return false
+}
+
+func (x *StatementsRequest) GetOrder() string {
+	if x != nil {
+		return x.Order
+	}
+	return ""
+}
+
+func (x *StatementsRequest) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type StatementsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Statements    []*StatementDigest     `protobuf:"bytes,1,rep,name=statements,proto3" json:"statements,omitempty"`
+	Missing       []string               `protobuf:"bytes,2,rep,name=missing,proto3" json:"missing,omitempty"` // processes that do not answer
+	All           uint32                 `protobuf:"varint,3,opt,name=all,proto3" json:"all,omitempty"`        // how many there are without the limit
+	Total         *durationpb.Duration   `protobuf:"bytes,4,opt,name=total,proto3" json:"total,omitempty"`     // of all of these
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatementsResponse) Reset() {
+	*x = StatementsResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatementsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatementsResponse) ProtoMessage() {}
+
+func (x *StatementsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatementsResponse.ProtoReflect.Descriptor instead.
+func (*StatementsResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{76}
+}
+
+func (x *StatementsResponse) GetStatements() []*StatementDigest {
+	if x != nil {
+		return x.Statements
+	}
+	return nil
+}
+
+func (x *StatementsResponse) GetMissing() []string {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+func (x *StatementsResponse) GetAll() uint32 {
+	if x != nil {
+		return x.All
+	}
+	return 0
+}
+
+func (x *StatementsResponse) GetTotal() *durationpb.Duration {
+	if x != nil {
+		return x.Total
+	}
+	return nil
+}
+
+// StatementDigest is what the statements of one shape have cost.
+type StatementDigest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Database      string                 `protobuf:"bytes,1,opt,name=database,proto3" json:"database,omitempty"`     // their default database
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`             // with ? in the places of values
+	Ways          uint32                 `protobuf:"varint,3,opt,name=ways,proto3" json:"ways,omitempty"`            // strategies, as processes tell each other
+	Strategies    []string               `protobuf:"bytes,4,rep,name=strategies,proto3" json:"strategies,omitempty"` // how they were run
+	Count         uint64                 `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
+	Errors        uint64                 `protobuf:"varint,6,opt,name=errors,proto3" json:"errors,omitempty"`
+	Rows          uint64                 `protobuf:"varint,7,opt,name=rows,proto3" json:"rows,omitempty"` // sent to clients
+	Bytes         uint64                 `protobuf:"varint,8,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Total         *durationpb.Duration   `protobuf:"bytes,9,opt,name=total,proto3" json:"total,omitempty"`
+	Max           *durationpb.Duration   `protobuf:"bytes,10,opt,name=max,proto3" json:"max,omitempty"` // of the slowest one
+	Average       *durationpb.Duration   `protobuf:"bytes,11,opt,name=average,proto3" json:"average,omitempty"`
+	FirstSeen     *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=first_seen,json=firstSeen,proto3" json:"first_seen,omitempty"`
+	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatementDigest) Reset() {
+	*x = StatementDigest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatementDigest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatementDigest) ProtoMessage() {}
+
+func (x *StatementDigest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatementDigest.ProtoReflect.Descriptor instead.
+func (*StatementDigest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{77}
+}
+
+func (x *StatementDigest) GetDatabase() string {
+	if x != nil {
+		return x.Database
+	}
+	return ""
+}
+
+func (x *StatementDigest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *StatementDigest) GetWays() uint32 {
+	if x != nil {
+		return x.Ways
+	}
+	return 0
+}
+
+func (x *StatementDigest) GetStrategies() []string {
+	if x != nil {
+		return x.Strategies
+	}
+	return nil
+}
+
+func (x *StatementDigest) GetCount() uint64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *StatementDigest) GetErrors() uint64 {
+	if x != nil {
+		return x.Errors
+	}
+	return 0
+}
+
+func (x *StatementDigest) GetRows() uint64 {
+	if x != nil {
+		return x.Rows
+	}
+	return 0
+}
+
+func (x *StatementDigest) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *StatementDigest) GetTotal() *durationpb.Duration {
+	if x != nil {
+		return x.Total
+	}
+	return nil
+}
+
+func (x *StatementDigest) GetMax() *durationpb.Duration {
+	if x != nil {
+		return x.Max
+	}
+	return nil
+}
+
+func (x *StatementDigest) GetAverage() *durationpb.Duration {
+	if x != nil {
+		return x.Average
+	}
+	return nil
+}
+
+func (x *StatementDigest) GetFirstSeen() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FirstSeen
+	}
+	return nil
+}
+
+func (x *StatementDigest) GetLastSeen() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastSeen
+	}
+	return nil
+}
+
 type Session struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -5039,7 +5316,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	mi := &file_admin_v1_admin_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5051,7 +5328,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	mi := &file_admin_v1_admin_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5064,7 +5341,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *Session) GetId() uint32 {
@@ -5135,7 +5412,7 @@ type KillSessionRequest struct {
 
 func (x *KillSessionRequest) Reset() {
 	*x = KillSessionRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	mi := &file_admin_v1_admin_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5147,7 +5424,7 @@ func (x *KillSessionRequest) String() string {
 func (*KillSessionRequest) ProtoMessage() {}
 
 func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	mi := &file_admin_v1_admin_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5160,7 +5437,7 @@ func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionRequest.ProtoReflect.Descriptor instead.
 func (*KillSessionRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{76}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *KillSessionRequest) GetId() uint32 {
@@ -5199,7 +5476,7 @@ type KillSessionResponse struct {
 
 func (x *KillSessionResponse) Reset() {
 	*x = KillSessionResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	mi := &file_admin_v1_admin_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5211,7 +5488,7 @@ func (x *KillSessionResponse) String() string {
 func (*KillSessionResponse) ProtoMessage() {}
 
 func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	mi := &file_admin_v1_admin_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5224,7 +5501,7 @@ func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionResponse.ProtoReflect.Descriptor instead.
 func (*KillSessionResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{77}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{80}
 }
 
 type CrossingsRequest struct {
@@ -5235,7 +5512,7 @@ type CrossingsRequest struct {
 
 func (x *CrossingsRequest) Reset() {
 	*x = CrossingsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[78]
+	mi := &file_admin_v1_admin_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5247,7 +5524,7 @@ func (x *CrossingsRequest) String() string {
 func (*CrossingsRequest) ProtoMessage() {}
 
 func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[78]
+	mi := &file_admin_v1_admin_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5260,7 +5537,7 @@ func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrossingsRequest.ProtoReflect.Descriptor instead.
 func (*CrossingsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{78}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{81}
 }
 
 type CrossingsResponse struct {
@@ -5274,7 +5551,7 @@ type CrossingsResponse struct {
 
 func (x *CrossingsResponse) Reset() {
 	*x = CrossingsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[79]
+	mi := &file_admin_v1_admin_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5286,7 +5563,7 @@ func (x *CrossingsResponse) String() string {
 func (*CrossingsResponse) ProtoMessage() {}
 
 func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[79]
+	mi := &file_admin_v1_admin_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5299,7 +5576,7 @@ func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrossingsResponse.ProtoReflect.Descriptor instead.
 func (*CrossingsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{79}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *CrossingsResponse) GetIncarnation() int64 {
@@ -5333,7 +5610,7 @@ type SessionTraceRequest struct {
 
 func (x *SessionTraceRequest) Reset() {
 	*x = SessionTraceRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[80]
+	mi := &file_admin_v1_admin_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5345,7 +5622,7 @@ func (x *SessionTraceRequest) String() string {
 func (*SessionTraceRequest) ProtoMessage() {}
 
 func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[80]
+	mi := &file_admin_v1_admin_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5358,7 +5635,7 @@ func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceRequest.ProtoReflect.Descriptor instead.
 func (*SessionTraceRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{80}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *SessionTraceRequest) GetId() uint32 {
@@ -5385,7 +5662,7 @@ type SessionTraceResponse struct {
 
 func (x *SessionTraceResponse) Reset() {
 	*x = SessionTraceResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[81]
+	mi := &file_admin_v1_admin_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5397,7 +5674,7 @@ func (x *SessionTraceResponse) String() string {
 func (*SessionTraceResponse) ProtoMessage() {}
 
 func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[81]
+	mi := &file_admin_v1_admin_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5410,7 +5687,7 @@ func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceResponse.ProtoReflect.Descriptor instead.
 func (*SessionTraceResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{81}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{84}
 }
 
 func (x *SessionTraceResponse) GetUser() string {
@@ -5440,7 +5717,7 @@ type SessionStep struct {
 
 func (x *SessionStep) Reset() {
 	*x = SessionStep{}
-	mi := &file_admin_v1_admin_proto_msgTypes[82]
+	mi := &file_admin_v1_admin_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5452,7 +5729,7 @@ func (x *SessionStep) String() string {
 func (*SessionStep) ProtoMessage() {}
 
 func (x *SessionStep) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[82]
+	mi := &file_admin_v1_admin_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5465,7 +5742,7 @@ func (x *SessionStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionStep.ProtoReflect.Descriptor instead.
 func (*SessionStep) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{82}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{85}
 }
 
 func (x *SessionStep) GetAt() *timestamppb.Timestamp {
@@ -5517,7 +5794,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[83]
+	mi := &file_admin_v1_admin_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5529,7 +5806,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[83]
+	mi := &file_admin_v1_admin_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5542,7 +5819,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{83}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -5598,7 +5875,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[84]
+	mi := &file_admin_v1_admin_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5610,7 +5887,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[84]
+	mi := &file_admin_v1_admin_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5623,7 +5900,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{84}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -5658,7 +5935,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_admin_v1_admin_proto_msgTypes[85]
+	mi := &file_admin_v1_admin_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5670,7 +5947,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[85]
+	mi := &file_admin_v1_admin_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5683,7 +5960,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{85}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *Warning) GetLevel() string {
@@ -5718,7 +5995,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_admin_v1_admin_proto_msgTypes[86]
+	mi := &file_admin_v1_admin_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5730,7 +6007,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[86]
+	mi := &file_admin_v1_admin_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5743,7 +6020,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{86}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -6187,7 +6464,37 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\acluster\x18\x01 \x01(\bR\acluster\"a\n" +
 	"\x10SessionsResponse\x123\n" +
 	"\bsessions\x18\x01 \x03(\v2\x17.skarv.admin.v1.SessionR\bsessions\x12\x18\n" +
-	"\amissing\x18\x02 \x03(\tR\amissing\"\xe8\x01\n" +
+	"\amissing\x18\x02 \x03(\tR\amissing\"o\n" +
+	"\x11StatementsRequest\x12\x18\n" +
+	"\acluster\x18\x01 \x01(\bR\acluster\x12\x14\n" +
+	"\x05reset\x18\x02 \x01(\bR\x05reset\x12\x14\n" +
+	"\x05order\x18\x03 \x01(\tR\x05order\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\rR\x05limit\"\xb2\x01\n" +
+	"\x12StatementsResponse\x12?\n" +
+	"\n" +
+	"statements\x18\x01 \x03(\v2\x1f.skarv.admin.v1.StatementDigestR\n" +
+	"statements\x12\x18\n" +
+	"\amissing\x18\x02 \x03(\tR\amissing\x12\x10\n" +
+	"\x03all\x18\x03 \x01(\rR\x03all\x12/\n" +
+	"\x05total\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05total\"\xd4\x03\n" +
+	"\x0fStatementDigest\x12\x1a\n" +
+	"\bdatabase\x18\x01 \x01(\tR\bdatabase\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x12\n" +
+	"\x04ways\x18\x03 \x01(\rR\x04ways\x12\x1e\n" +
+	"\n" +
+	"strategies\x18\x04 \x03(\tR\n" +
+	"strategies\x12\x14\n" +
+	"\x05count\x18\x05 \x01(\x04R\x05count\x12\x16\n" +
+	"\x06errors\x18\x06 \x01(\x04R\x06errors\x12\x12\n" +
+	"\x04rows\x18\a \x01(\x04R\x04rows\x12\x14\n" +
+	"\x05bytes\x18\b \x01(\x04R\x05bytes\x12/\n" +
+	"\x05total\x18\t \x01(\v2\x19.google.protobuf.DurationR\x05total\x12+\n" +
+	"\x03max\x18\n" +
+	" \x01(\v2\x19.google.protobuf.DurationR\x03max\x123\n" +
+	"\aaverage\x18\v \x01(\v2\x19.google.protobuf.DurationR\aaverage\x129\n" +
+	"\n" +
+	"first_seen\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\tfirstSeen\x127\n" +
+	"\tlast_seen\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\blastSeen\"\xe8\x01\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x12\n" +
 	"\x04user\x18\x02 \x01(\tR\x04user\x12\x12\n" +
@@ -6240,7 +6547,7 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\bSQLError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xa7\x13\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\xfc\x13\n" +
 	"\x05Admin\x12G\n" +
 	"\x06Status\x12\x1d.skarv.admin.v1.StatusRequest\x1a\x1e.skarv.admin.v1.StatusResponse\x12V\n" +
 	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12^\n" +
@@ -6270,7 +6577,9 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"RemoveUser\x12!.skarv.admin.v1.RemoveUserRequest\x1a\".skarv.admin.v1.RemoveUserResponse\x12M\n" +
 	"\bSessions\x12\x1f.skarv.admin.v1.SessionsRequest\x1a .skarv.admin.v1.SessionsResponse\x12V\n" +
-	"\vKillSession\x12\".skarv.admin.v1.KillSessionRequest\x1a#.skarv.admin.v1.KillSessionResponse\x12P\n" +
+	"\vKillSession\x12\".skarv.admin.v1.KillSessionRequest\x1a#.skarv.admin.v1.KillSessionResponse\x12S\n" +
+	"\n" +
+	"Statements\x12!.skarv.admin.v1.StatementsRequest\x1a\".skarv.admin.v1.StatementsResponse\x12P\n" +
 	"\tCrossings\x12 .skarv.admin.v1.CrossingsRequest\x1a!.skarv.admin.v1.CrossingsResponse\x12Y\n" +
 	"\fSessionTrace\x12#.skarv.admin.v1.SessionTraceRequest\x1a$.skarv.admin.v1.SessionTraceResponse\x12S\n" +
 	"\n" +
@@ -6289,7 +6598,7 @@ func file_admin_v1_admin_proto_rawDescGZIP() []byte {
 }
 
 var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 91)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 94)
 var file_admin_v1_admin_proto_goTypes = []any{
 	(NodeGroup_Health)(0),                   // 0: skarv.admin.v1.NodeGroup.Health
 	(ChangeReorganisationRequest_Action)(0), // 1: skarv.admin.v1.ChangeReorganisationRequest.Action
@@ -6369,47 +6678,50 @@ var file_admin_v1_admin_proto_goTypes = []any{
 	(*RemoveUserResponse)(nil),              // 75: skarv.admin.v1.RemoveUserResponse
 	(*SessionsRequest)(nil),                 // 76: skarv.admin.v1.SessionsRequest
 	(*SessionsResponse)(nil),                // 77: skarv.admin.v1.SessionsResponse
-	(*Session)(nil),                         // 78: skarv.admin.v1.Session
-	(*KillSessionRequest)(nil),              // 79: skarv.admin.v1.KillSessionRequest
-	(*KillSessionResponse)(nil),             // 80: skarv.admin.v1.KillSessionResponse
-	(*CrossingsRequest)(nil),                // 81: skarv.admin.v1.CrossingsRequest
-	(*CrossingsResponse)(nil),               // 82: skarv.admin.v1.CrossingsResponse
-	(*SessionTraceRequest)(nil),             // 83: skarv.admin.v1.SessionTraceRequest
-	(*SessionTraceResponse)(nil),            // 84: skarv.admin.v1.SessionTraceResponse
-	(*SessionStep)(nil),                     // 85: skarv.admin.v1.SessionStep
-	(*ExecuteDDLRequest)(nil),               // 86: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),              // 87: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),                         // 88: skarv.admin.v1.Warning
-	(*SQLError)(nil),                        // 89: skarv.admin.v1.SQLError
-	nil,                                     // 90: skarv.admin.v1.ImportClusterRequest.KeysEntry
-	nil,                                     // 91: skarv.admin.v1.ImportedAccount.GrantsEntry
-	nil,                                     // 92: skarv.admin.v1.User.GrantsEntry
-	nil,                                     // 93: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil),           // 94: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),             // 95: google.protobuf.Duration
+	(*StatementsRequest)(nil),               // 78: skarv.admin.v1.StatementsRequest
+	(*StatementsResponse)(nil),              // 79: skarv.admin.v1.StatementsResponse
+	(*StatementDigest)(nil),                 // 80: skarv.admin.v1.StatementDigest
+	(*Session)(nil),                         // 81: skarv.admin.v1.Session
+	(*KillSessionRequest)(nil),              // 82: skarv.admin.v1.KillSessionRequest
+	(*KillSessionResponse)(nil),             // 83: skarv.admin.v1.KillSessionResponse
+	(*CrossingsRequest)(nil),                // 84: skarv.admin.v1.CrossingsRequest
+	(*CrossingsResponse)(nil),               // 85: skarv.admin.v1.CrossingsResponse
+	(*SessionTraceRequest)(nil),             // 86: skarv.admin.v1.SessionTraceRequest
+	(*SessionTraceResponse)(nil),            // 87: skarv.admin.v1.SessionTraceResponse
+	(*SessionStep)(nil),                     // 88: skarv.admin.v1.SessionStep
+	(*ExecuteDDLRequest)(nil),               // 89: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),              // 90: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),                         // 91: skarv.admin.v1.Warning
+	(*SQLError)(nil),                        // 92: skarv.admin.v1.SQLError
+	nil,                                     // 93: skarv.admin.v1.ImportClusterRequest.KeysEntry
+	nil,                                     // 94: skarv.admin.v1.ImportedAccount.GrantsEntry
+	nil,                                     // 95: skarv.admin.v1.User.GrantsEntry
+	nil,                                     // 96: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil),           // 97: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),             // 98: google.protobuf.Duration
 }
 var file_admin_v1_admin_proto_depIdxs = []int32{
 	5,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
 	7,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	10, // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	94, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	97, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
 	6,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
 	6,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
 	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	94, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	97, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
 	9,  // 8: skarv.admin.v1.NodeGroup.load:type_name -> skarv.admin.v1.Load
 	8,  // 9: skarv.admin.v1.NodeGroup.automatic_failover:type_name -> skarv.admin.v1.AutomaticFailover
-	94, // 10: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	97, // 10: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
 	7,  // 11: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 12: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
 	7,  // 13: skarv.admin.v1.ImportClusterRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	90, // 14: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
+	93, // 14: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
 	15, // 15: skarv.admin.v1.ImportClusterResponse.report:type_name -> skarv.admin.v1.ImportReport
 	16, // 16: skarv.admin.v1.ImportReport.tables:type_name -> skarv.admin.v1.ImportedTable
 	17, // 17: skarv.admin.v1.ImportReport.accounts:type_name -> skarv.admin.v1.ImportedAccount
 	18, // 18: skarv.admin.v1.ImportReport.findings:type_name -> skarv.admin.v1.Finding
 	18, // 19: skarv.admin.v1.ImportedTable.findings:type_name -> skarv.admin.v1.Finding
-	91, // 20: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
+	94, // 20: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
 	21, // 21: skarv.admin.v1.LeaveClusterResponse.report:type_name -> skarv.admin.v1.LeaveReport
 	24, // 22: skarv.admin.v1.ChecksumResponse.progress:type_name -> skarv.admin.v1.ChecksumProgress
 	25, // 23: skarv.admin.v1.ChecksumResponse.report:type_name -> skarv.admin.v1.ChecksumReport
@@ -6417,19 +6729,19 @@ var file_admin_v1_admin_proto_depIdxs = []int32{
 	27, // 25: skarv.admin.v1.ChecksumTable.differences:type_name -> skarv.admin.v1.ChecksumDifference
 	7,  // 26: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
 	36, // 27: skarv.admin.v1.SetPasswordResponse.servers:type_name -> skarv.admin.v1.ServerPassword
-	95, // 28: skarv.admin.v1.SwitchoverRequest.drain:type_name -> google.protobuf.Duration
+	98, // 28: skarv.admin.v1.SwitchoverRequest.drain:type_name -> google.protobuf.Duration
 	43, // 29: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
 	45, // 30: skarv.admin.v1.ReorganiseRequest.pins:type_name -> skarv.admin.v1.Pin
 	48, // 31: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	94, // 32: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
-	94, // 33: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
+	97, // 32: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
+	97, // 33: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
 	47, // 34: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
 	49, // 35: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
 	50, // 36: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
-	94, // 37: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
-	94, // 38: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
+	97, // 37: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
+	97, // 38: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
 	51, // 39: skarv.admin.v1.Progress.waits:type_name -> skarv.admin.v1.Wait
-	94, // 40: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
+	97, // 40: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
 	48, // 41: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
 	1,  // 42: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
 	48, // 43: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
@@ -6438,76 +6750,85 @@ var file_admin_v1_admin_proto_depIdxs = []int32{
 	63, // 46: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
 	66, // 47: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
 	71, // 48: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	92, // 49: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	95, // 49: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
 	2,  // 50: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	93, // 51: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
-	78, // 52: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
-	94, // 53: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
-	85, // 54: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
-	94, // 55: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
-	88, // 56: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	89, // 57: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
-	3,  // 58: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
-	11, // 59: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
-	13, // 60: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
-	19, // 61: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
-	22, // 62: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
-	32, // 63: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
-	34, // 64: skarv.admin.v1.Admin.SetPassword:input_type -> skarv.admin.v1.SetPasswordRequest
-	37, // 65: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
-	39, // 66: skarv.admin.v1.Admin.Switchover:input_type -> skarv.admin.v1.SwitchoverRequest
-	41, // 67: skarv.admin.v1.Admin.AutomaticFailover:input_type -> skarv.admin.v1.AutomaticFailoverRequest
-	44, // 68: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
-	52, // 69: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
-	54, // 70: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
-	30, // 71: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
-	28, // 72: skarv.admin.v1.Admin.AwaitDrained:input_type -> skarv.admin.v1.AwaitDrainedRequest
-	59, // 73: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
-	56, // 74: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
-	61, // 75: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
-	64, // 76: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
-	67, // 77: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
-	69, // 78: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
-	72, // 79: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
-	74, // 80: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
-	76, // 81: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
-	79, // 82: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
-	81, // 83: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
-	83, // 84: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
-	86, // 85: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	4,  // 86: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	12, // 87: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	14, // 88: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
-	20, // 89: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
-	23, // 90: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
-	33, // 91: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	35, // 92: skarv.admin.v1.Admin.SetPassword:output_type -> skarv.admin.v1.SetPasswordResponse
-	38, // 93: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
-	40, // 94: skarv.admin.v1.Admin.Switchover:output_type -> skarv.admin.v1.SwitchoverResponse
-	42, // 95: skarv.admin.v1.Admin.AutomaticFailover:output_type -> skarv.admin.v1.AutomaticFailoverResponse
-	46, // 96: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
-	53, // 97: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
-	55, // 98: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
-	31, // 99: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
-	29, // 100: skarv.admin.v1.Admin.AwaitDrained:output_type -> skarv.admin.v1.AwaitDrainedResponse
-	60, // 101: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	57, // 102: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
-	62, // 103: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	65, // 104: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
-	68, // 105: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	70, // 106: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	73, // 107: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	75, // 108: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	77, // 109: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
-	80, // 110: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
-	82, // 111: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
-	84, // 112: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
-	87, // 113: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	86, // [86:114] is the sub-list for method output_type
-	58, // [58:86] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	96, // 51: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	81, // 52: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
+	80, // 53: skarv.admin.v1.StatementsResponse.statements:type_name -> skarv.admin.v1.StatementDigest
+	98, // 54: skarv.admin.v1.StatementsResponse.total:type_name -> google.protobuf.Duration
+	98, // 55: skarv.admin.v1.StatementDigest.total:type_name -> google.protobuf.Duration
+	98, // 56: skarv.admin.v1.StatementDigest.max:type_name -> google.protobuf.Duration
+	98, // 57: skarv.admin.v1.StatementDigest.average:type_name -> google.protobuf.Duration
+	97, // 58: skarv.admin.v1.StatementDigest.first_seen:type_name -> google.protobuf.Timestamp
+	97, // 59: skarv.admin.v1.StatementDigest.last_seen:type_name -> google.protobuf.Timestamp
+	97, // 60: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
+	88, // 61: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
+	97, // 62: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
+	91, // 63: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	92, // 64: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	3,  // 65: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
+	11, // 66: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
+	13, // 67: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
+	19, // 68: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
+	22, // 69: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
+	32, // 70: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
+	34, // 71: skarv.admin.v1.Admin.SetPassword:input_type -> skarv.admin.v1.SetPasswordRequest
+	37, // 72: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
+	39, // 73: skarv.admin.v1.Admin.Switchover:input_type -> skarv.admin.v1.SwitchoverRequest
+	41, // 74: skarv.admin.v1.Admin.AutomaticFailover:input_type -> skarv.admin.v1.AutomaticFailoverRequest
+	44, // 75: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
+	52, // 76: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
+	54, // 77: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
+	30, // 78: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
+	28, // 79: skarv.admin.v1.Admin.AwaitDrained:input_type -> skarv.admin.v1.AwaitDrainedRequest
+	59, // 80: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
+	56, // 81: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
+	61, // 82: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
+	64, // 83: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
+	67, // 84: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
+	69, // 85: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
+	72, // 86: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
+	74, // 87: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
+	76, // 88: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
+	82, // 89: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
+	78, // 90: skarv.admin.v1.Admin.Statements:input_type -> skarv.admin.v1.StatementsRequest
+	84, // 91: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
+	86, // 92: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
+	89, // 93: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	4,  // 94: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	12, // 95: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	14, // 96: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
+	20, // 97: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
+	23, // 98: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
+	33, // 99: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	35, // 100: skarv.admin.v1.Admin.SetPassword:output_type -> skarv.admin.v1.SetPasswordResponse
+	38, // 101: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
+	40, // 102: skarv.admin.v1.Admin.Switchover:output_type -> skarv.admin.v1.SwitchoverResponse
+	42, // 103: skarv.admin.v1.Admin.AutomaticFailover:output_type -> skarv.admin.v1.AutomaticFailoverResponse
+	46, // 104: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
+	53, // 105: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
+	55, // 106: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
+	31, // 107: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
+	29, // 108: skarv.admin.v1.Admin.AwaitDrained:output_type -> skarv.admin.v1.AwaitDrainedResponse
+	60, // 109: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	57, // 110: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	62, // 111: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	65, // 112: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
+	68, // 113: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	70, // 114: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	73, // 115: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	75, // 116: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	77, // 117: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
+	83, // 118: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
+	79, // 119: skarv.admin.v1.Admin.Statements:output_type -> skarv.admin.v1.StatementsResponse
+	85, // 120: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
+	87, // 121: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
+	90, // 122: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	94, // [94:123] is the sub-list for method output_type
+	65, // [65:94] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_admin_v1_admin_proto_init() }
@@ -6521,7 +6842,7 @@ func file_admin_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   91,
+			NumMessages:   94,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

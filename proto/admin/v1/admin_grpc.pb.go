@@ -47,6 +47,7 @@ const (
 	Admin_RemoveUser_FullMethodName           = "/skarv.admin.v1.Admin/RemoveUser"
 	Admin_Sessions_FullMethodName             = "/skarv.admin.v1.Admin/Sessions"
 	Admin_KillSession_FullMethodName          = "/skarv.admin.v1.Admin/KillSession"
+	Admin_Statements_FullMethodName           = "/skarv.admin.v1.Admin/Statements"
 	Admin_Crossings_FullMethodName            = "/skarv.admin.v1.Admin/Crossings"
 	Admin_SessionTrace_FullMethodName         = "/skarv.admin.v1.Admin/SessionTrace"
 	Admin_ExecuteDDL_FullMethodName           = "/skarv.admin.v1.Admin/ExecuteDDL"
@@ -111,6 +112,8 @@ type AdminClient interface {
 	// KillSession ends a client, or its statement, of the process that is asked. NOT_FOUND if it has none of that id,
 	// PERMISSION_DENIED if it is another user's.
 	KillSession(ctx context.Context, in *KillSessionRequest, opts ...grpc.CallOption) (*KillSessionResponse, error)
+	// Statements tells what the statements of each shape have cost.
+	Statements(ctx context.Context, in *StatementsRequest, opts ...grpc.CallOption) (*StatementsResponse, error)
 	// Crossings tells how many commits over several node groups the process that is asked has begun, and whether all have ended.
 	Crossings(ctx context.Context, in *CrossingsRequest, opts ...grpc.CallOption) (*CrossingsResponse, error)
 	// SessionTrace returns the last steps of a client of any process. NOT_FOUND if there is none of that id.
@@ -404,6 +407,16 @@ func (c *adminClient) KillSession(ctx context.Context, in *KillSessionRequest, o
 	return out, nil
 }
 
+func (c *adminClient) Statements(ctx context.Context, in *StatementsRequest, opts ...grpc.CallOption) (*StatementsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(StatementsResponse)
+	err := c.cc.Invoke(ctx, Admin_Statements_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *adminClient) Crossings(ctx context.Context, in *CrossingsRequest, opts ...grpc.CallOption) (*CrossingsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CrossingsResponse)
@@ -493,6 +506,8 @@ type AdminServer interface {
 	// KillSession ends a client, or its statement, of the process that is asked. NOT_FOUND if it has none of that id,
 	// PERMISSION_DENIED if it is another user's.
 	KillSession(context.Context, *KillSessionRequest) (*KillSessionResponse, error)
+	// Statements tells what the statements of each shape have cost.
+	Statements(context.Context, *StatementsRequest) (*StatementsResponse, error)
 	// Crossings tells how many commits over several node groups the process that is asked has begun, and whether all have ended.
 	Crossings(context.Context, *CrossingsRequest) (*CrossingsResponse, error)
 	// SessionTrace returns the last steps of a client of any process. NOT_FOUND if there is none of that id.
@@ -583,6 +598,9 @@ func (UnimplementedAdminServer) Sessions(context.Context, *SessionsRequest) (*Se
 }
 func (UnimplementedAdminServer) KillSession(context.Context, *KillSessionRequest) (*KillSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method KillSession not implemented")
+}
+func (UnimplementedAdminServer) Statements(context.Context, *StatementsRequest) (*StatementsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Statements not implemented")
 }
 func (UnimplementedAdminServer) Crossings(context.Context, *CrossingsRequest) (*CrossingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Crossings not implemented")
@@ -1043,6 +1061,24 @@ func _Admin_KillSession_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Admin_Statements_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(StatementsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).Statements(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_Statements_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).Statements(ctx, req.(*StatementsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Admin_Crossings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CrossingsRequest)
 	if err := dec(in); err != nil {
@@ -1191,6 +1227,10 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "KillSession",
 			Handler:    _Admin_KillSession_Handler,
+		},
+		{
+			MethodName: "Statements",
+			Handler:    _Admin_Statements_Handler,
 		},
 		{
 			MethodName: "Crossings",
