@@ -30,6 +30,7 @@ type fakeAdmin struct {
 	init      *adminv1.InitClusterRequest
 	added     *adminv1.AddNodeGroupRequest
 	put       *adminv1.PutUserRequest
+	before    bool // it is of a version that knows nothing of conditions of logins
 	fail      error
 	removed   []*adminv1.RemoveNodeGroupRequest
 	passwords []*adminv1.SetPasswordRequest
@@ -246,6 +247,42 @@ func TestUsersAsTheyAre(t *testing.T) {
 	require.Equal(t, exitOK, code)
 }
 
+// What a login needs besides is set, or it is said that it is not.
+func TestConditionsOfLogins(t *testing.T) {
+	c := newCtl(t)
+	c.fake.users = []*adminv1.User{
+		{Name: "boss", Plugin: wire.CachingSHA2Password, Grants: map[string]string{"*": "admin"}},
+		{Name: "former", Plugin: wire.CachingSHA2Password, Grants: map[string]string{"*": "admin"}, Locked: true},
+	}
+	code, out, errs := c.run("user", "lock", "app")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, "Account app is locked")
+	require.True(t, c.fake.put.GetLocked())
+	code, _, _ = c.run("user", "unlock", "app")
+	require.Equal(t, exitOK, code)
+	require.False(t, *c.fake.put.Locked)
+	code, _, _ = c.run("user", "tls", "app", "required")
+	require.Equal(t, exitOK, code)
+	require.True(t, c.fake.put.GetRequireTls())
+	require.Nil(t, c.fake.put.Locked)
+	code, _, _ = c.run("user", "tls", "app", "yes")
+	require.Equal(t, exitUsage, code)
+	c.in = "n\n"
+	code, _, errs = c.run("user", "lock", "boss")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "boss is the last account with *:admin")
+	_, out, _ = c.run("user", "list")
+	require.Regexp(t, `boss .* open .*\n.*former .* locked `, out)
+
+	c.fake.before, c.in = true, "secret\n"
+	code, _, errs = c.run("user", "lock", "app")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "cannot lock accounts")
+	code, _, errs = c.run("user", "add", "app", "--require-tls", "--password-file", "-")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "the account is made all the same")
+}
+
 func TestVersion(t *testing.T) {
 	c := newCtl(t)
 	for _, args := range []string{"version", "--version"} {
@@ -280,7 +317,10 @@ func (f *fakeAdmin) ListUsers(context.Context, *adminv1.ListUsersRequest) (*admi
 
 func (f *fakeAdmin) PutUser(_ context.Context, r *adminv1.PutUserRequest) (*adminv1.PutUserResponse, error) {
 	f.put = r
-	return &adminv1.PutUserResponse{}, f.fail
+	if f.before {
+		return &adminv1.PutUserResponse{}, f.fail
+	}
+	return &adminv1.PutUserResponse{Locked: r.Locked, RequireTls: r.RequireTls}, f.fail
 }
 
 func (f *fakeAdmin) CheckIndexes(_ context.Context, r *adminv1.CheckIndexesRequest) (*adminv1.CheckIndexesResponse, error) {

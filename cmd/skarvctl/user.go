@@ -21,6 +21,8 @@ type user struct {
 	Grants       map[string]string `json:"grants"`
 	HasPassword  bool              `json:"has_password"`
 	LoopbackOnly bool              `json:"loopback_only,omitempty"`
+	Locked       bool              `json:"locked,omitempty"`
+	RequireTLS   bool              `json:"require_tls,omitempty"`
 }
 
 // parseGrants reads DATABASE:PRIVILEGE, split at the last colon.
@@ -38,8 +40,16 @@ func parseGrants(in []string) (map[string]string, error) {
 
 func (a *app) putUser(ctx context.Context, req *adminv1.PutUserRequest, done string) error {
 	return a.call(ctx, func(ctx context.Context, api adminv1.AdminClient) error {
-		if _, err := api.PutUser(ctx, req); err != nil {
+		r, err := api.PutUser(ctx, req)
+		switch {
+		case err != nil:
 			return err
+		case req.Locked != nil && r.Locked == nil, req.RequireTls != nil && r.RequireTls == nil:
+			what := "nothing of that is done"
+			if req.Mode == adminv1.PutUserRequest_MODE_ADD {
+				what = "the account is made all the same"
+			}
+			return errors.New("the Skarv process that was asked is of a version that cannot lock accounts or require TLS: " + what)
 		}
 		return a.print(struct {
 			Name string `json:"name"`
@@ -50,7 +60,7 @@ func (a *app) putUser(ctx context.Context, req *adminv1.PutUserRequest, done str
 func toUsers(r *adminv1.ListUsersResponse) []user {
 	users := make([]user, len(r.Users))
 	for i, u := range r.Users {
-		users[i] = user{u.Name, u.Plugin, u.Grants, u.HasPassword, u.LoopbackOnly}
+		users[i] = user{u.Name, u.Plugin, u.Grants, u.HasPassword, u.LoopbackOnly, u.Locked, u.RequireTls}
 	}
 	return users
 }
@@ -67,10 +77,25 @@ func (a *app) users(ctx context.Context) (users []user, err error) {
 	return users, err
 }
 
-// onlyAdmin reports whether an account is the only one that may do everything.
+// onlyAdmin reports whether an account is the only one that may do everything and log in.
 func onlyAdmin(users []user, name string) bool {
-	admins := slices.DeleteFunc(slices.Clone(users), func(u user) bool { return u.Grants["*"] != "admin" })
+	admins := slices.DeleteFunc(slices.Clone(users), func(u user) bool { return u.Grants["*"] != "admin" || u.Locked })
 	return len(admins) == 1 && admins[0].Name == name
+}
+
+// sparesLastAdmin asks before something is done to the only account that may do everything.
+func (a *app) sparesLastAdmin(ctx context.Context, name, do string) error {
+	if a.yes {
+		return nil
+	}
+	users, err := a.users(ctx)
+	if err != nil {
+		return err
+	}
+	if onlyAdmin(users, name) && !a.confirm(name+" is the last account with *:admin; afterwards skarvctl user add makes another. "+do+" it?") {
+		return errors.New("nothing was done; --yes does not ask")
+	}
+	return nil
 }
 
 func (a *app) userCommand() *cobra.Command {
@@ -79,6 +104,7 @@ func (a *app) userCommand() *cobra.Command {
 	var addPw, changePw password
 	var addPlugin, changePlugin string
 	var grants []string
+	var requireTLS bool
 	add := &cobra.Command{
 		Use:     "add NAME",
 		Short:   "Make an account; the password is asked for or read from a file",
@@ -96,13 +122,16 @@ func (a *app) userCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.putUser(c.Context(), &adminv1.PutUserRequest{
-				Name: in[0], Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: addPlugin, AuthString: hash, Grants: g,
-			}, "made")
+			req := &adminv1.PutUserRequest{Name: in[0], Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: addPlugin, AuthString: hash, Grants: g}
+			if requireTLS {
+				req.RequireTls = new(true)
+			}
+			return a.putUser(c.Context(), req, "made")
 		},
 	}
 	add.Flags().StringArrayVar(&grants, "grant", nil, grantHelp)
 	add.Flags().StringVar(&addPlugin, "plugin", wire.CachingSHA2Password, pluginHelp)
+	add.Flags().BoolVar(&requireTLS, "require-tls", false, "refuse logins without TLS")
 	addPw.flags(add, "of the new account")
 
 	passwd := &cobra.Command{
@@ -151,20 +180,49 @@ func (a *app) userCommand() *cobra.Command {
 			return a.putUser(c.Context(), &adminv1.PutUserRequest{Name: in[0], Mode: adminv1.PutUserRequest_MODE_CHANGE, Grants: g}, "changed")
 		},
 	}
+	lock := &cobra.Command{
+		Use:               "lock NAME",
+		ValidArgsFunction: a.complete(userNames, 1),
+		Short:             "Let nobody log in by an account; its sessions go on, and so do views and programs in its name",
+		Args:              args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			if err := a.sparesLastAdmin(c.Context(), in[0], "Lock"); err != nil {
+				return err
+			}
+			return a.putUser(c.Context(), &adminv1.PutUserRequest{Name: in[0], Mode: adminv1.PutUserRequest_MODE_CHANGE, Locked: new(true)}, "locked")
+		},
+	}
+	unlock := &cobra.Command{
+		Use:               "unlock NAME",
+		ValidArgsFunction: a.complete(userNames, 1),
+		Short:             "Let clients log in by an account again",
+		Args:              args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, in []string) error {
+			return a.putUser(c.Context(), &adminv1.PutUserRequest{Name: in[0], Mode: adminv1.PutUserRequest_MODE_CHANGE, Locked: new(false)}, "unlocked")
+		},
+	}
+	tls := &cobra.Command{
+		Use:               "tls NAME required|optional",
+		ValidArgsFunction: a.complete(userNames, 1),
+		Short:             "Refuse logins by an account without TLS, or allow them",
+		Args:              args(cobra.ExactArgs(2)),
+		RunE: func(c *cobra.Command, in []string) error {
+			if in[1] != "required" && in[1] != "optional" {
+				return usage("TLS is required or optional, not %q", in[1])
+			}
+			return a.putUser(c.Context(), &adminv1.PutUserRequest{
+				Name: in[0], Mode: adminv1.PutUserRequest_MODE_CHANGE, RequireTls: new(in[1] == "required"),
+			}, "changed")
+		},
+	}
 	remove := &cobra.Command{
 		Use:               "remove NAME",
 		ValidArgsFunction: a.complete(userNames, 1),
 		Short:             "Remove an account; its sessions end at their next statement",
 		Args:              args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
-			if !a.yes {
-				users, err := a.users(c.Context())
-				if err != nil {
-					return err
-				}
-				if onlyAdmin(users, in[0]) && !a.confirm(in[0]+" is the last account with *:admin; afterwards skarvctl user add makes another. Remove it?") {
-					return errors.New("nothing was done; --yes does not ask")
-				}
+			if err := a.sparesLastAdmin(c.Context(), in[0], "Remove"); err != nil {
+				return err
 			}
 			return a.call(c.Context(), func(ctx context.Context, api adminv1.AdminClient) error {
 				if _, err := api.RemoveUser(ctx, &adminv1.RemoveUserRequest{Name: in[0]}); err != nil {
@@ -188,7 +246,7 @@ func (a *app) userCommand() *cobra.Command {
 				}
 				users := toUsers(r)
 				return a.print(users, func(w io.Writer) {
-					row(w, "NAME", "PLUGIN", "PASSWORD", "FROM", "GRANTS")
+					row(w, "NAME", "PLUGIN", "PASSWORD", "FROM", "LOGIN", "GRANTS")
 					for _, u := range users {
 						var g []string
 						for _, db := range slices.Sorted(maps.Keys(u.Grants)) {
@@ -201,11 +259,18 @@ func (a *app) userCommand() *cobra.Command {
 						if u.LoopbackOnly {
 							from = "this machine"
 						}
-						row(w, u.Name, u.Plugin, password, from, strings.Join(g, " "))
+						login := "open"
+						switch {
+						case u.Locked:
+							login = "locked"
+						case u.RequireTLS:
+							login = "TLS only"
+						}
+						row(w, u.Name, u.Plugin, password, from, login, strings.Join(g, " "))
 					}
 				})
 			})
 		},
 	}
-	return group("user", "Make, change and list accounts", add, passwd, grant, remove, list)
+	return group("user", "Make, change and list accounts", add, passwd, grant, lock, unlock, tls, remove, list)
 }

@@ -41,6 +41,8 @@ type Store struct{ Topology *topology.Store }
 type Change struct {
 	// Plugin and AuthString replace the password: what wire.HashCachingSHA2 or wire.HashNative makes of it.
 	Plugin, AuthString string
+	// Locked and RequireTLS say whether nobody logs in by it from now on, or without TLS; nil: as before.
+	Locked, RequireTLS *bool
 	// Grants are set; catalog.NoAccess takes what there is away.
 	Grants map[On]catalog.Privilege
 }
@@ -266,10 +268,10 @@ func (c Change) made(name string) (*catalog.Account, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	if c.AuthString == "" {
+	if c.AuthString == "" && (c.Locked == nil || !*c.Locked) {
 		return nil, errNoPassword
 	}
-	return c.Applied(&catalog.Account{Name: name, ID: NewID()})
+	return c.Applied(&catalog.Account{Name: name, ID: NewID(), AuthPlugin: c.Plugin})
 }
 
 // NewID is the ID of a new account.
@@ -293,6 +295,14 @@ func (c Change) Applied(a *catalog.Account) (*catalog.Account, error) {
 		}
 		out.AuthPlugin, out.AuthString = c.Plugin, c.AuthString
 		out.LoopbackOnly = false // that goes with having no password
+	}
+	if c.Locked != nil {
+		if out.Locked = *c.Locked; !out.Locked && out.AuthString == "" && !out.LoopbackOnly {
+			return nil, errNoPassword
+		}
+	}
+	if c.RequireTLS != nil {
+		out.RequireTLS = *c.RequireTLS
 	}
 	for on, p := range c.Grants {
 		if on.Database == "" {

@@ -22,16 +22,16 @@ func (st *Statement) Allowed(by Session, own *catalog.Account, have catalog.Acco
 	if st.Verb >= CreateRole {
 		return st.rolesAllowed(by, own, have)
 	}
-	manages := st.manages()
+	manages, conditions := st.manages(), st.Locked != nil || st.RequireTLS != nil
 	for i := range st.Users {
 		u := &st.Users[i]
 		name := u.name(by)
 		switch {
-		case name == by.User && (st.Verb == Password || st.Verb == Alter): // anybody may change his own password
+		case name == by.User && (st.Verb == Password || st.Verb == Alter && !conditions): // anybody may change his own password
 			continue
-		case (manages || u.Logs) && own.Global()&catalog.MayCreateUser == 0:
+		case (manages || u.Logs || conditions) && own.Global()&catalog.MayCreateUser == 0:
 			return sqlerr.SpecificAccessDenied.New(catalog.MayCreateUser.String())
-		case (manages || u.Logs) && have[name] != nil && have.Administers(have[name]) && !own.Administers():
+		case (manages || u.Logs || conditions) && have[name] != nil && have.Administers(have[name]) && !own.Administers():
 			return sqlerr.SpecificAccessDenied.New(catalog.MaySuper.String())
 		case st.Verb == Rename && by.Flavor == catalog.MySQL && isGranted(name, have):
 			return sqlerr.RenamedRole.New()

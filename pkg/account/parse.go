@@ -48,6 +48,9 @@ type Statement struct {
 	Roles  []string
 	Choice Choice
 	Admin  bool // WITH ADMIN OPTION, ADMIN OPTION FOR
+
+	// Locked is what ACCOUNT says of whether anybody logs in, RequireTLS what REQUIRE says of TLS; nil: nothing is said.
+	Locked, RequireTLS *bool
 }
 
 // User is an account that a statement names, and how it is to log in from now on, if the statement says so.
@@ -191,7 +194,8 @@ func (r *reader) users(out *Statement) error {
 	if err := r.behindUsers(out); err != nil {
 		return err
 	}
-	for r.Take("REQUIRE", "NONE") || r.Take("ACCOUNT", "UNLOCK") || r.Take("PASSWORD", "EXPIRE", "NEVER") || r.Take("PASSWORD", "EXPIRE", "DEFAULT") {
+	if err := r.conditions(out); err != nil {
+		return err
 	}
 	switch {
 	case out.Verb == Grant && r.Take("WITH", "GRANT", "OPTION"):
@@ -200,6 +204,27 @@ func (r *reader) users(out *Statement) error {
 		out.Admin = true
 	}
 	return nil
+}
+
+// conditions reads what is said of logins behind the accounts.
+func (r *reader) conditions(out *Statement) error {
+	for {
+		switch {
+		case r.Take("REQUIRE", "NONE"):
+			out.RequireTLS = new(false)
+		case r.Take("REQUIRE", "SSL"):
+			out.RequireTLS = new(true)
+		case r.Take("REQUIRE"):
+			return sqlerr.Unsupported("accounts that log in by what a certificate or cipher is", "REQUIRE SSL, and a password")
+		case r.Take("ACCOUNT", "LOCK"):
+			out.Locked = new(true)
+		case r.Take("ACCOUNT", "UNLOCK"):
+			out.Locked = new(false)
+		case r.Take("PASSWORD", "EXPIRE", "NEVER"), r.Take("PASSWORD", "EXPIRE", "DEFAULT"):
+		default:
+			return nil
+		}
+	}
 }
 
 // user reads the name of an account.

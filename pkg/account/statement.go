@@ -250,14 +250,15 @@ func (r *run) one(i int) error {
 
 // create makes an account.
 func (r *run) create(u *User, grants map[On]catalog.Privilege) error {
-	if !u.Logs || u.Secret == "" {
-		return sqlerr.Unsupported("an account without a password", "say IDENTIFIED BY 'password'")
+	locked := r.st.Locked != nil && *r.st.Locked
+	if u.Secret == "" && !locked {
+		return sqlerr.Unsupported("an account without a password", "say IDENTIFIED BY 'password', or ACCOUNT LOCK")
 	}
 	c, err := r.login(u, wire.CachingSHA2Password)
 	if err != nil {
 		return err
 	}
-	c.Grants = grants
+	c.Grants, c.Locked, c.RequireTLS = grants, r.st.Locked, r.st.RequireTLS
 	a, err := c.made(u.Name)
 	if err != nil {
 		return wrong(u.Name, err)
@@ -274,7 +275,7 @@ func wrong(name string, err error) error {
 // change gives a what u says of its login, and grants.
 func (r *run) change(a *catalog.Account, u *User, grants map[On]catalog.Privilege) error {
 	c := Change{}
-	if u.Logs && a.Role {
+	if a.Role && (u.Logs || r.st.RequireTLS != nil || r.st.Locked != nil && !*r.st.Locked) {
 		return sqlerr.Unsupported("a role that logs in", "DROP ROLE, and CREATE USER")
 	}
 	if u.Logs {
@@ -286,7 +287,13 @@ func (r *run) change(a *catalog.Account, u *User, grants map[On]catalog.Privileg
 			return err
 		}
 	}
-	c.Grants = grants
+	c.Grants, c.RequireTLS = grants, r.st.RequireTLS
+	if !a.Role {
+		c.Locked = r.st.Locked
+	}
+	if c.Locked != nil && !*c.Locked && a.AuthString == "" && c.AuthString == "" && !a.LoopbackOnly {
+		return sqlerr.Unsupported("an account without a password", "give it one")
+	}
 	changed, err := c.Applied(a)
 	if err != nil {
 		return wrong(a.Name, err)
@@ -305,6 +312,7 @@ func (r *run) login(u *User, plugin string) (c Change, err error) {
 	}
 	c.Plugin, c.AuthString = plugin, u.Secret
 	switch {
+	case u.Secret == "":
 	case u.Hashed && wire.CheckAuthString(plugin, u.Secret) != nil:
 		if r.by.Flavor == catalog.MySQL {
 			return c, sqlerr.PasswordFormat.New()

@@ -24,6 +24,7 @@ func (a *Server) ListUsers(context.Context, *adminv1.ListUsersRequest) (*adminv1
 	for _, u := range snap.Accounts {
 		user := &adminv1.User{
 			Name: u.Name, Plugin: u.AuthPlugin, LoopbackOnly: u.LoopbackOnly, HasPassword: u.AuthString != "", Grants: map[string]string{},
+			Locked: u.Locked, RequireTls: u.RequireTLS,
 		}
 		for on, p := range account.Granted(u) {
 			if on.Database != "*" || p != catalog.NoAccess {
@@ -41,7 +42,9 @@ func (a *Server) PutUser(ctx context.Context, req *adminv1.PutUserRequest) (*adm
 	if _, err := a.snapshot(); err != nil {
 		return nil, err
 	}
-	change := account.Change{Plugin: req.GetPlugin(), AuthString: req.GetAuthString(), Grants: map[account.On]catalog.Privilege{}}
+	change := account.Change{
+		Plugin: req.GetPlugin(), AuthString: req.GetAuthString(), Grants: map[account.On]catalog.Privilege{}, Locked: req.Locked, RequireTLS: req.RequireTls,
+	}
 	for db, name := range req.GetGrants() {
 		p, err := account.ParsePrivilege(name, db)
 		if err != nil {
@@ -62,7 +65,7 @@ func (a *Server) PutUser(ctx context.Context, req *adminv1.PutUserRequest) (*adm
 		return nil, rpcError(fmt.Errorf("%s: %w", req.GetName(), err))
 	}
 	a.cfg.Client.Await(ctx, revision) // a login just after it is answered right
-	return &adminv1.PutUserResponse{}, nil
+	return &adminv1.PutUserResponse{Locked: req.Locked, RequireTls: req.RequireTls}, nil
 }
 
 // RemoveUser implements the API.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -23,6 +24,9 @@ type Account struct {
 	Procedures map[string]map[string]Privilege `json:"procedures,omitempty"`
 	// LoopbackOnly refuses logins from anywhere but this machine.
 	LoopbackOnly bool `json:"loopback_only,omitempty"`
+	// Locked: nobody logs in by it. What it defines acts in its name all the same. RequireTLS: nobody does without TLS.
+	Locked     bool `json:"-"`
+	RequireTLS bool `json:"-"`
 
 	// ID tells the account from others of its name, before it and after it.
 	ID string `json:"id,omitempty"`
@@ -32,6 +36,48 @@ type Account struct {
 	Roles []RoleGrant `json:"roles,omitempty"`
 	// DefaultRoles are active from the login on, as far as they are granted then. On MariaDB it is one.
 	DefaultRoles []string `json:"default_roles,omitempty"`
+}
+
+// The conditions of a login stand before the plugin that etcd keeps, as in "locked+tls+caching_sha2_password": a process that knows nothing of them
+// knows no such plugin either, and lets nobody in. For that it must be asked, which it is not where there is no password.
+const (
+	lockedMark = "locked+"
+	tlsMark    = "tls+"
+	noPassword = "-"
+)
+
+// keptAccount is an Account as etcd keeps it.
+type keptAccount Account
+
+// MarshalJSON writes a as etcd keeps it.
+func (a *Account) MarshalJSON() ([]byte, error) {
+	k := keptAccount(*a)
+	if a.RequireTLS {
+		k.AuthPlugin = tlsMark + k.AuthPlugin
+	}
+	if a.Locked {
+		k.AuthPlugin = lockedMark + k.AuthPlugin
+	}
+	if k.AuthPlugin != a.AuthPlugin && k.AuthString == "" {
+		k.AuthString = noPassword
+	}
+	return json.Marshal(&k)
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (a *Account) UnmarshalJSON(text []byte) error {
+	var k keptAccount
+	if err := json.Unmarshal(text, &k); err != nil {
+		return err
+	}
+	kept := k.AuthPlugin
+	k.AuthPlugin, k.Locked = strings.CutPrefix(k.AuthPlugin, lockedMark)
+	k.AuthPlugin, k.RequireTLS = strings.CutPrefix(k.AuthPlugin, tlsMark)
+	if k.AuthPlugin != kept && k.AuthString == noPassword {
+		k.AuthString = ""
+	}
+	*a = Account(k)
+	return nil
 }
 
 // Privileges returns what a may do with a table of database db, or in the database as a whole when table is "".

@@ -104,8 +104,15 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, on account
 		return v.quoted(a.AuthPlugin)
 	case "password", "authentication_string":
 		return v.quoted(a.AuthString)
-	case "password_expired", "account_locked":
+	case "account_locked":
+		return yes(a.Locked || a.Role && !v.Dialect.MariaDB())
+	case "password_expired":
 		return yes(a.Role && !v.Dialect.MariaDB())
+	case "ssl_type":
+		if a.RequireTLS {
+			return "'ANY'"
+		}
+		return "''"
 	case "is_role":
 		return yes(a.Role)
 	case "default_role":
@@ -159,6 +166,12 @@ func (v *Viewer) globalPrivileges() (rows []string) {
 			text += ", 'plugin', " + v.quoted(a.AuthPlugin) + ", 'authentication_string', " + v.quoted(a.AuthString)
 			for _, role := range a.DefaultRoles {
 				text += ", 'default_role', " + v.quoted(role)
+			}
+			if a.RequireTLS {
+				text += ", 'ssl_type', 1"
+			}
+			if a.Locked {
+				text += ", 'account_locked', TRUE"
 			}
 		}
 		rows = append(rows, text+")")

@@ -78,10 +78,15 @@ func (l *login) authenticate() error {
 			return err
 		}
 	}
-	if !ok || account == nil {
+	switch {
+	case !ok || account == nil || account.RequireTLS && l.c.tls == nil:
 		return sqlerr.AccessDenied.New(l.user, l.c.Host(), withPassword)
+	case !account.Locked:
+		return nil
+	case l.c.server.mariadb():
+		return sqlerr.AccountIsLocked.New()
 	}
-	return nil
+	return sqlerr.AccountLocked.New(l.user, l.c.Host())
 }
 
 // switchTo asks the client to begin again with plugin and a salt of its own.

@@ -77,6 +77,8 @@ func startToy(t testing.TB, cfg mysqlserver.Config) *toy {
 			"open":   {Name: "open", AuthPlugin: wire.CachingSHA2Password},
 			"bare":   {Name: "bare", AuthPlugin: wire.NativePassword},
 			"local":  {Name: "local", AuthPlugin: wire.CachingSHA2Password, LoopbackOnly: true},
+			"locked": {Name: "locked", AuthPlugin: wire.CachingSHA2Password, AuthString: sha2, Locked: true},
+			"tls":    {Name: "tls", AuthPlugin: wire.CachingSHA2Password, AuthString: sha2, RequireTLS: true},
 			"odd":    {Name: "odd", AuthPlugin: "dialog", AuthString: "x"},
 		},
 		held:    make(chan struct{}, 100),

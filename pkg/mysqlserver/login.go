@@ -42,7 +42,7 @@ func (c *Conn) logIn() {
 	c.handler = s.cfg.NewHandler(c)
 	if err := c.shakeHands(); err != nil {
 		result := "failed"
-		if sqlerr.HasCode(err, sqlerr.AccessDenied) {
+		if isDenied(err) {
 			result = "denied"
 			s.cfg.Log.Info("login denied", "remote", c.RemoteAddr().String(), "error", err)
 		} else {
@@ -56,6 +56,14 @@ func (c *Conn) logIn() {
 	loggedIn = true
 	s.conns.Go(c.serve)
 }
+
+// isDenied reports whether an error is that of a client that may not log in.
+func isDenied(err error) bool {
+	return sqlerr.HasCode(err, sqlerr.AccessDenied, sqlerr.AccountLocked, sqlerr.AccountIsLocked)
+}
+
+// mariadb reports whether the server is one of MariaDB to clients.
+func (s *Server) mariadb() bool { return strings.Contains(s.cfg.ServerVersion(), "MariaDB") }
 
 // serve is the second goroutine of a connection, for the rest of its life; on a Loop it has none then.
 func (c *Conn) serve() {
@@ -111,7 +119,7 @@ func (c *Conn) shakeHands() error {
 		Plugin:        s.cfg.AuthPlugin,
 	}
 	// What MySQL calls LONG_PASSWORD is CLIENT_MYSQL for MariaDB's clients: absent, the server is a MariaDB.
-	maria := strings.Contains(version, "MariaDB")
+	maria := s.mariadb()
 	if maria {
 		hello.Capabilities |= wire.CapMariaExtendedTypes
 	} else {
@@ -238,7 +246,7 @@ const maxFailures = 3
 // changeUser runs COM_CHANGE_USER. A wrong password ends the connection on MySQL; on MariaDB the session goes on as that of the same user.
 // An error of the Handler ends it (see there).
 func (c *Conn) changeUser(body []byte) error {
-	maria := strings.Contains(c.server.cfg.ServerVersion(), "MariaDB")
+	maria := c.server.mariadb()
 	if c.failures >= maxFailures {
 		return c.refuse(sqlerr.UnknownCommand.New())
 	}
@@ -259,7 +267,7 @@ func (c *Conn) changeUser(body []byte) error {
 		l.plugin = wire.NativePassword
 	}
 	if err := l.authenticate(); err != nil {
-		if !sqlerr.HasCode(err, sqlerr.AccessDenied, sqlerr.UnsupportedAuthMode) {
+		if !isDenied(err) && !sqlerr.HasCode(err, sqlerr.UnsupportedAuthMode) {
 			return err
 		}
 		c.server.metrics.logins.WithLabelValues("denied").Inc()

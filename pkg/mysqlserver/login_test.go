@@ -3,6 +3,7 @@ package mysqlserver_test
 import (
 	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -49,6 +50,14 @@ func TestDriverLogsIn(t *testing.T) {
 						host = "localhost"
 					}
 					assert.Equal(t, "Access denied for user '"+user+"'@'"+host+"' (using password: YES)", e.Message)
+				}
+				e := mysqlError(t, ping(t, dsn("locked", "secret", addr, params)))
+				assert.Equal(t, uint16(4151), e.Number, "%v", e) // MariaDB's
+				assert.Equal(t, uint16(1045), mysqlError(t, ping(t, dsn("locked", "wrong", addr, params))).Number)
+				if strings.Contains(params, "tls") {
+					assert.NoError(t, ping(t, dsn("tls", "secret", addr, params)))
+				} else {
+					assert.Equal(t, uint16(1045), mysqlError(t, ping(t, dsn("tls", "secret", addr, params))).Number)
 				}
 				for _, user := range []string{"sha", "native", "nobody", "someone"} {
 					e := mysqlError(t, ping(t, dsn(user, "", addr, params)))

@@ -174,7 +174,7 @@ func (s *Session) grantsOf(t *table, of *catalog.Account) {
 		}
 		text := "GRANT " + strings.Join(names, ", ") + " ON " + grantedOn(on) + " TO " + s.grantee(of)
 		if on.Database == "*" && s.cfg.Dialect.MariaDB() {
-			text += identified(of)
+			text += identified(of) + required(of)
 		}
 		if grants {
 			text += " WITH GRANT OPTION"
@@ -229,6 +229,14 @@ func identified(a *catalog.Account) string {
 	return " IDENTIFIED VIA " + a.AuthPlugin + " USING " + secret
 }
 
+// required is what a login needs besides, as servers write it; "": nothing.
+func required(a *catalog.Account) string {
+	if a.RequireTLS {
+		return " REQUIRE SSL"
+	}
+	return ""
+}
+
 // showCreateUser is SHOW CREATE USER [...].
 func (s *Session) showCreateUser() error {
 	sh, of, err := s.shownAccount()
@@ -259,12 +267,17 @@ func (s *Session) showCreateUser() error {
 			text += " DEFAULT ROLE " + strings.Join(roles, ",")
 		}
 		state := "PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK"
-		if of.Role {
+		switch {
+		case of.Role:
 			state = "PASSWORD EXPIRE ACCOUNT LOCK"
+		case of.Locked:
+			state = "PASSWORD EXPIRE DEFAULT ACCOUNT LOCK"
 		}
-		text += " REQUIRE NONE " + state + " PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT"
+		text += cmp.Or(required(of), " REQUIRE NONE") + " " + state + " PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT"
 	default:
-		text += identified(of)
+		if text += identified(of) + required(of); of.Locked {
+			text += " ACCOUNT LOCK"
+		}
 	}
 	t := newTable(fmt.Sprintf("CREATE USER for %s@%%", of.Name))
 	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4

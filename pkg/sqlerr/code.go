@@ -101,6 +101,8 @@ const (
 	Internal                Code = 1815
 	MalformedPacket         Code = 1835
 	SecureTransport         Code = 3159
+	AccountLocked           Code = 3118
+	AccountIsLocked         Code = 4151 // MariaDB's
 	NetReadInterrupted      Code = 1159
 	NetUncompressError      Code = 1157
 	ServerLost              Code = 1430 // as of a server behind this one (ER_QUERY_ON_FOREIGN_DATA_SOURCE)
@@ -198,6 +200,10 @@ func definitionOf(c Code) definition {
 		return definition{"42000", "Access denied for user '%s'@'%s' to database '%s'"}
 	case AccessDenied:
 		return definition{"28000", "Access denied for user '%s'@'%s' (using password: %s)"}
+	case AccountLocked:
+		return definition{"HY000", "Access denied for user '%s'@'%s'. Account is locked."}
+	case AccountIsLocked:
+		return definition{"HY000", "Access denied, this account is locked"}
 	case NoDatabase:
 		return definition{"3D000", "No database selected"}
 	case UnknownCommand:

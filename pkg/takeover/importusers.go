@@ -28,9 +28,9 @@ type ImportedAccount struct {
 // serverAccount is an account as the server has it.
 type serverAccount struct {
 	name, host, plugin, auth string
-	locked, expired          bool // it cannot log in, or do nothing until it has another password
-	encrypted                bool // it must use TLS
-	role                     bool // nobody logs in by it
+	locked, expired          bool   // it cannot log in, or do nothing until it has another password
+	tls                      string // what TLS it must use, as mysql.user has it; "": none
+	role                     bool   // nobody logs in by it
 	roles                    []catalog.RoleGrant
 	defaults                 []string
 	privileges               map[account.On]catalog.Privilege
@@ -51,13 +51,13 @@ func (i *importer) readAccounts(ctx context.Context) error {
 	byName := map[string]*serverAccount{}
 	err := i.s.Rows(ctx, func(r *sql.Rows) error {
 		a := &serverAccount{privileges: map[account.On]catalog.Privilege{}}
-		if err := r.Scan(&a.name, &a.host, &a.plugin, &a.auth, &a.locked, &a.expired, &a.encrypted, &a.role); err != nil {
+		if err := r.Scan(&a.name, &a.host, &a.plugin, &a.auth, &a.locked, &a.expired, &a.tls, &a.role); err != nil {
 			return err
 		}
 		list = append(list, a)
 		byName["'"+a.name+"'@'"+a.host+"'"] = a
 		return nil
-	}, "SELECT user, host, plugin, COALESCE(authentication_string, ''), "+locked+", password_expired = 'Y', ssl_type <> '', "+role+
+	}, "SELECT user, host, plugin, COALESCE(authentication_string, ''), "+locked+", password_expired = 'Y', ssl_type, "+role+
 		" FROM mysql.user WHERE user NOT LIKE 'mysql.%' AND user <> '' AND (host <> '' OR "+role+")"+
 		" AND user NOT LIKE 'skarv\\_w%' AND user NOT IN ('mariadb.sys', 'PUBLIC', '"+fence.FailoverRole+"') ORDER BY user, host")
 	if err != nil {
@@ -99,6 +99,9 @@ func (i *importer) readAccounts(ctx context.Context) error {
 	return nil
 }
 
+// certified reports whether it needs a certificate or cipher of its own to log in.
+func (a *serverAccount) certified() bool { return a.tls != "" && a.tls != "ANY" }
+
 // has notes a privilege of an account.
 func (a *serverAccount) has(on account.On, privilege string, grantable bool) {
 	p := catalog.PrivilegeNamed(privilege)
@@ -139,10 +142,10 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 		out.Problem = "it is a role for one host: the cluster's have no hosts"
 	case a.role:
 		out.imports(&catalog.Account{Name: a.name, AuthPlugin: plugin, Role: true}, a, lost)
-	case a.locked:
-		out.Problem = "it is locked"
 	case a.expired:
 		out.Problem = "its password has expired"
+	case auth == "" && a.locked:
+		out.imports(&catalog.Account{Name: a.name, AuthPlugin: wire.CachingSHA2Password, Locked: true, RequireTLS: a.tls != ""}, a, lost)
 	case auth == "":
 		out.Problem = "it has no password"
 	case err != nil:
@@ -150,7 +153,8 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 	case len(out.Grants) == 0 && len(a.roles) == 0:
 		out.Problem = "it has no privilege on anything that is imported"
 	default:
-		out.imports(&catalog.Account{Name: a.name, AuthPlugin: plugin, AuthString: auth}, a, lost)
+		made := &catalog.Account{Name: a.name, AuthPlugin: plugin, AuthString: auth, Locked: a.locked || a.certified(), RequireTLS: a.tls != ""}
+		out.imports(made, a, lost)
 	}
 	return out
 }
@@ -165,8 +169,8 @@ func (x *ImportedAccount) imports(made *catalog.Account, a *serverAccount, lost 
 		slices.Sort(a.unknown)
 		problems = append(problems, "left out: "+strings.Join(slices.Compact(a.unknown), ", "))
 	}
-	if a.encrypted {
-		problems = append(problems, "it may log in without TLS")
+	if a.certified() && !a.locked {
+		problems = append(problems, "it is locked: it needs a certificate or cipher on the server, which is not asked for here; ACCOUNT UNLOCK if TLS and its password are enough")
 	}
 	if a.host != "%" && !a.role {
 		problems = append(problems, "it may log in from any host")

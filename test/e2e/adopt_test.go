@@ -387,8 +387,8 @@ func TestAdoptAndLeave(t *testing.T) {
 			require.Empty(t, x.Grants, x.Name)
 			require.Empty(t, x.Problem)
 		case "locked@%":
-			require.False(t, x.Imported)
-			require.Equal(t, "it is locked", x.Problem)
+			require.True(t, x.Imported)
+			require.Empty(t, x.Problem)
 		case "other@10.%", serverUser + "@127.0.0.1":
 			require.False(t, x.Imported, x.Name)
 			require.NotEmpty(t, x.Problem)
@@ -396,6 +396,7 @@ func TestAdoptAndLeave(t *testing.T) {
 	}
 	theApp := p.db(t, "app", "of-the-app", "shop")
 	require.NoError(t, theApp.Ping())
+	require.ErrorContains(t, p.db(t, "locked", "of-the-app", "shop").Ping(), "locked")
 	require.Equal(t, "1\n", rowsOf(t, p.db(t, "byrole", "of-byrole", ""), "SELECT COUNT(*) > 0 FROM shop.customer"))
 	plain, db := openDB(t, oracle.DSN("")), p.db(t, "admin", adminPassword, "")
 	sameRows(t, plain, db)

@@ -3,6 +3,7 @@ package session
 import (
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/datanode"
@@ -74,6 +75,36 @@ func TestAccounts(t *testing.T) {
 	require.Error(t, ping(dsn("clerk", "four")))
 	clerk.fails(1045, "SELECT 1")
 	c.exec("DROP DATABASE shop")
+}
+
+// Nobody logs in by a locked account, nor without TLS by one that requires it; sessions that are there go on.
+func TestLockedAccounts(t *testing.T) {
+	c := connect(t)
+	c.exec("DROP USER IF EXISTS clerk, secret")
+	c.exec("CREATE USER clerk IDENTIFIED BY 'x'")
+	c.exec("CREATE USER secret IDENTIFIED BY 'x' REQUIRE SSL")
+	dsn := func(user, more string) string { return user + ":x@tcp(" + shared.Addr() + ")/" + more }
+	refused := func(dsn string, number uint16) {
+		t.Helper()
+		var e *mysql.MySQLError
+		require.ErrorAs(t, ping(dsn), &e)
+		require.Equal(t, number, e.Number, e.Message)
+	}
+	clerk := connectTo(t, dsn("clerk", ""))
+	c.exec("ALTER USER clerk ACCOUNT LOCK")
+	locked := map[datanode.Engine]uint16{datanode.MariaDB: 4151, datanode.MySQL: 3118}[cluster.TestEngine()]
+	refused(dsn("clerk", ""), locked)
+	refused(dsn("clerk", "?tls=skip-verify"), locked)
+	refused("clerk:wrong@tcp("+shared.Addr()+")/", 1045)
+	require.Equal(t, "clerk@%", clerk.get("SELECT CURRENT_USER()"))
+	c.exec("ALTER USER clerk ACCOUNT UNLOCK")
+	require.NoError(t, ping(dsn("clerk", "")))
+
+	refused(dsn("secret", ""), 1045)
+	require.NoError(t, ping(dsn("secret", "?tls=skip-verify")))
+	c.exec("ALTER USER secret REQUIRE NONE")
+	require.NoError(t, ping(dsn("secret", "")))
+	c.exec("DROP USER clerk, secret")
 }
 
 // The password of an account is kept as the kind of server keeps it, or as the statement says, and never as it is.

@@ -4664,6 +4664,8 @@ type User struct {
 	Grants        map[string]string      `protobuf:"bytes,3,rep,name=grants,proto3" json:"grants,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // database or "*" -> read, write, admin
 	LoopbackOnly  bool                   `protobuf:"varint,4,opt,name=loopback_only,json=loopbackOnly,proto3" json:"loopback_only,omitempty"`
 	HasPassword   bool                   `protobuf:"varint,5,opt,name=has_password,json=hasPassword,proto3" json:"has_password,omitempty"`
+	Locked        bool                   `protobuf:"varint,6,opt,name=locked,proto3" json:"locked,omitempty"`
+	RequireTls    bool                   `protobuf:"varint,7,opt,name=require_tls,json=requireTls,proto3" json:"require_tls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4733,6 +4735,20 @@ func (x *User) GetHasPassword() bool {
 	return false
 }
 
+func (x *User) GetLocked() bool {
+	if x != nil {
+		return x.Locked
+	}
+	return false
+}
+
+func (x *User) GetRequireTls() bool {
+	if x != nil {
+		return x.RequireTls
+	}
+	return false
+}
+
 type PutUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -4741,7 +4757,10 @@ type PutUserRequest struct {
 	Plugin     string `protobuf:"bytes,3,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	AuthString string `protobuf:"bytes,4,opt,name=auth_string,json=authString,proto3" json:"auth_string,omitempty"`
 	// Replaces the grants if not empty; "none" takes a database's away.
-	Grants        map[string]string `protobuf:"bytes,5,rep,name=grants,proto3" json:"grants,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Grants map[string]string `protobuf:"bytes,5,rep,name=grants,proto3" json:"grants,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Whether nobody logs in by it from now on, or without TLS. Not set: left as it is.
+	Locked        *bool `protobuf:"varint,6,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	RequireTls    *bool `protobuf:"varint,7,opt,name=require_tls,json=requireTls,proto3,oneof" json:"require_tls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4811,8 +4830,25 @@ func (x *PutUserRequest) GetGrants() map[string]string {
 	return nil
 }
 
+func (x *PutUserRequest) GetLocked() bool {
+	if x != nil && x.Locked != nil {
+		return *x.Locked
+	}
+	return false
+}
+
+func (x *PutUserRequest) GetRequireTls() bool {
+	if x != nil && x.RequireTls != nil {
+		return *x.RequireTls
+	}
+	return false
+}
+
+// PutUserResponse repeats the conditions of logins that were asked for: a process that knows nothing of them has set none.
 type PutUserResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Locked        *bool                  `protobuf:"varint,1,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	RequireTls    *bool                  `protobuf:"varint,2,opt,name=require_tls,json=requireTls,proto3,oneof" json:"require_tls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4845,6 +4881,20 @@ func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use PutUserResponse.ProtoReflect.Descriptor instead.
 func (*PutUserResponse) Descriptor() ([]byte, []int) {
 	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
+}
+
+func (x *PutUserResponse) GetLocked() bool {
+	if x != nil && x.Locked != nil {
+		return *x.Locked
+	}
+	return false
+}
+
+func (x *PutUserResponse) GetRequireTls() bool {
+	if x != nil && x.RequireTls != nil {
+		return *x.RequireTls
+	}
+	return false
 }
 
 type RemoveUserRequest struct {
@@ -6432,31 +6482,44 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x03why\x18\x06 \x03(\tR\x03why\"\x12\n" +
 	"\x10ListUsersRequest\"?\n" +
 	"\x11ListUsersResponse\x12*\n" +
-	"\x05users\x18\x01 \x03(\v2\x14.skarv.admin.v1.UserR\x05users\"\xef\x01\n" +
+	"\x05users\x18\x01 \x03(\v2\x14.skarv.admin.v1.UserR\x05users\"\xa8\x02\n" +
 	"\x04User\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06plugin\x18\x02 \x01(\tR\x06plugin\x128\n" +
 	"\x06grants\x18\x03 \x03(\v2 .skarv.admin.v1.User.GrantsEntryR\x06grants\x12#\n" +
 	"\rloopback_only\x18\x04 \x01(\bR\floopbackOnly\x12!\n" +
-	"\fhas_password\x18\x05 \x01(\bR\vhasPassword\x1a9\n" +
+	"\fhas_password\x18\x05 \x01(\bR\vhasPassword\x12\x16\n" +
+	"\x06locked\x18\x06 \x01(\bR\x06locked\x12\x1f\n" +
+	"\vrequire_tls\x18\a \x01(\bR\n" +
+	"requireTls\x1a9\n" +
 	"\vGrantsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xd2\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb0\x03\n" +
 	"\x0ePutUserRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x127\n" +
 	"\x04mode\x18\x02 \x01(\x0e2#.skarv.admin.v1.PutUserRequest.ModeR\x04mode\x12\x16\n" +
 	"\x06plugin\x18\x03 \x01(\tR\x06plugin\x12\x1f\n" +
 	"\vauth_string\x18\x04 \x01(\tR\n" +
 	"authString\x12B\n" +
-	"\x06grants\x18\x05 \x03(\v2*.skarv.admin.v1.PutUserRequest.GrantsEntryR\x06grants\x1a9\n" +
+	"\x06grants\x18\x05 \x03(\v2*.skarv.admin.v1.PutUserRequest.GrantsEntryR\x06grants\x12\x1b\n" +
+	"\x06locked\x18\x06 \x01(\bH\x00R\x06locked\x88\x01\x01\x12$\n" +
+	"\vrequire_tls\x18\a \x01(\bH\x01R\n" +
+	"requireTls\x88\x01\x01\x1a9\n" +
 	"\vGrantsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\";\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10MODE_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bMODE_ADD\x10\x01\x12\x0f\n" +
-	"\vMODE_CHANGE\x10\x02\"\x11\n" +
-	"\x0fPutUserResponse\"'\n" +
+	"\vMODE_CHANGE\x10\x02B\t\n" +
+	"\a_lockedB\x0e\n" +
+	"\f_require_tls\"o\n" +
+	"\x0fPutUserResponse\x12\x1b\n" +
+	"\x06locked\x18\x01 \x01(\bH\x00R\x06locked\x88\x01\x01\x12$\n" +
+	"\vrequire_tls\x18\x02 \x01(\bH\x01R\n" +
+	"requireTls\x88\x01\x01B\t\n" +
+	"\a_lockedB\x0e\n" +
+	"\f_require_tls\"'\n" +
 	"\x11RemoveUserRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"\x14\n" +
 	"\x12RemoveUserResponse\"+\n" +
@@ -6836,6 +6899,8 @@ func file_admin_v1_admin_proto_init() {
 	if File_admin_v1_admin_proto != nil {
 		return
 	}
+	file_admin_v1_admin_proto_msgTypes[69].OneofWrappers = []any{}
+	file_admin_v1_admin_proto_msgTypes[70].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

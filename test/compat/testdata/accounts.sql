@@ -94,9 +94,7 @@ CREATE USER acc_f@localhost IDENTIFIED BY 'x';
 -- refused: accounts
 CREATE USER acc_f;
 -- refused: accounts
-CREATE USER acc_f IDENTIFIED BY 'x' REQUIRE SSL;
--- refused: accounts
-CREATE USER acc_f IDENTIFIED BY 'x' ACCOUNT LOCK;
+CREATE USER acc_f IDENTIFIED BY 'x' REQUIRE X509;
 CREATE USER acc_g IDENTIFIED BY 'x';
 -- refused: accounts
 GRANT SELECT (id) ON compat.t TO acc_g;
@@ -105,3 +103,48 @@ GRANT SELECT ON `com%`.* TO acc_g;
 GRANT SELECT, INSERT, UPDATE, DELETE ON compat.* TO acc_g;
 REVOKE UPDATE ON compat.* FROM acc_g;
 DROP USER IF EXISTS acc_f, acc_g;
+-- Locked accounts, and those that must use TLS.
+CREATE USER acc_lock IDENTIFIED BY 'x' ACCOUNT LOCK;
+CREATE USER acc_ssl IDENTIFIED BY 'x' REQUIRE SSL;
+CREATE USER acc_both IDENTIFIED BY 'x' REQUIRE SSL ACCOUNT LOCK;
+CREATE USER acc_bare ACCOUNT LOCK;
+SELECT GROUP_CONCAT(User, ssl_type ORDER BY User) FROM mysql.user WHERE User LIKE 'acc\_%';
+-- only: mysql
+SELECT GROUP_CONCAT(User, account_locked ORDER BY User) FROM mysql.user WHERE User LIKE 'acc\_%';
+-- only: mariadb
+SELECT CONCAT(User) AS name, JSON_VALUE(Priv, '$.account_locked') AS locked, JSON_VALUE(Priv, '$.ssl_type') AS tls FROM mysql.global_priv WHERE User LIKE 'acc\_%' ORDER BY User;
+SHOW CREATE USER acc_bare;
+-- only: mariadb
+SHOW CREATE USER acc_both;
+SHOW GRANTS FOR acc_bare;
+-- only: mariadb
+SHOW GRANTS FOR acc_ssl;
+-- only: mariadb
+GRANT SELECT ON *.* TO acc_lock REQUIRE SSL;
+-- only: mariadb
+SHOW GRANTS FOR acc_lock;
+ALTER USER acc_lock, acc_ssl REQUIRE NONE ACCOUNT UNLOCK;
+ALTER USER acc_ssl ACCOUNT LOCK;
+RENAME USER acc_ssl TO acc_renamed;
+-- only: mariadb
+SHOW CREATE USER acc_renamed;
+-- only: mariadb
+SHOW CREATE USER acc_lock;
+-- A definer who is locked goes on.
+CREATE USER acc_defines ACCOUNT LOCK;
+GRANT SELECT ON compat.* TO acc_defines;
+CREATE DEFINER = acc_defines SQL SECURITY DEFINER VIEW of_locked AS SELECT id FROM t;
+CREATE USER acc_reads IDENTIFIED BY 'acc_reads';
+GRANT SELECT ON compat.of_locked TO acc_reads;
+-- as: acc_reads
+SELECT id FROM compat.of_locked;
+-- as: acc_reads
+ALTER USER CURRENT_USER() ACCOUNT LOCK;
+-- as: acc_reads
+ALTER USER acc_lock ACCOUNT UNLOCK;
+-- as: acc_reads
+ALTER USER acc_reads REQUIRE SSL;
+-- refused: accounts
+ALTER USER acc_bare ACCOUNT UNLOCK;
+DROP VIEW of_locked;
+DROP USER acc_lock, acc_renamed, acc_both, acc_bare, acc_defines, acc_reads;
