@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqlerr"
@@ -88,7 +89,7 @@ type Changer struct {
 	// SessionTime: the connections stay in the session's own time zone and mode, because Tail has expressions.
 	sessionTime bool
 	// Warned are the warnings of inserts.
-	Warned []Warned
+	Warned []diagnostics.Condition
 }
 
 // changePart is what one group is to do next.
@@ -482,8 +483,7 @@ func (c *Changer) count(i int, ok *wire.OK) error {
 			return err
 		}
 		if len(c.warning) == 3 && len(c.Warned) < maxWarned {
-			code, _ := strconv.ParseUint(string(c.warning[1]), 10, 16)
-			c.Warned = append(c.Warned, Warned{string(c.warning[0]), uint16(code), string(c.warning[2])})
+			c.Warned = append(c.Warned, diagnostics.OfRow(c.warning))
 		}
 	}
 }

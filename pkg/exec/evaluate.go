@@ -6,10 +6,10 @@ import (
 	"errors"
 	"regexp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/merge"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -183,55 +183,14 @@ func (in *insertion) bytesUnknown(c *catalog.Column) error {
 // strictError is the error that a strict sql_mode makes of a SELECT's warnings in an INSERT, or nil. Warnings that the server has
 // not kept may be some of these.
 func (e *Evaluated) strictError(flavor catalog.Flavor) error {
-	for _, w := range e.Warned {
-		if w.Level == "Warning" && w.isStrict(flavor) {
-			return &sqlerr.Error{Code: sqlerr.Code(w.Code), State: cmp.Or(strictState(w.Code), "HY000"), Message: w.Message}
-		}
+	if e := diagnostics.StrictWrite(e.Warned, flavor == catalog.MariaDB); e != nil {
+		return e
 	}
 	if int(e.Warnings) > len(e.Warned) {
 		return sqlerr.Unsupported("values of columns by which rows are placed with more warnings than max_error_count keeps, in a strict sql_mode",
 			"raise max_error_count, or write the values themselves")
 	}
 	return nil
-}
-
-// isStrict reports whether a strict sql_mode makes an error of the warning.
-func (w *Warned) isStrict(flavor catalog.Flavor) bool {
-	if flavor == catalog.MySQL {
-		return strictState(w.Code) != ""
-	}
-	switch w.Code {
-	case 1287, 1681: // of what is deprecated: found before anything is computed
-		return false
-	case 1292: // CAST cuts strings in any case
-		return !strings.HasPrefix(w.Message, "Truncated incorrect CHAR(") && !strings.HasPrefix(w.Message, "Truncated incorrect BINARY(")
-	}
-	return true
-}
-
-// strictState is the SQLSTATE of an error that a strict sql_mode makes of a warning; "" for those that MySQL leaves what they are.
-func strictState(code uint16) string {
-	switch code {
-	case 1292, 1366: // wrong values
-		return "22007"
-	case 1365: // division by 0
-		return "22012"
-	case 1264, 3155: // out of range
-		return "22003"
-	case 1265: // data truncated
-		return "01000"
-	case 1406: // data too long
-		return "22001"
-	case 1441, 6527: // out of the range of dates and times
-		return "22008"
-	case 3020: // logarithm
-		return "2201E"
-	case 3156: // JSON that is no value of the type
-		return "22018"
-	case 1260, 1301, 1411: // cut by GROUP_CONCAT or max_allowed_packet, wrong for a function
-		return "HY000"
-	}
-	return ""
 }
 
 // valueOf is a result's value as a literal would be.

@@ -12,6 +12,7 @@ import (
 	"errors"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/sqltypes"
@@ -94,7 +95,7 @@ type Evaluated struct {
 	Row     [][]byte // nil is NULL
 	// Warnings is how many the server counted, and Warned those it has kept, in their order.
 	Warnings uint16
-	Warned   []Warned
+	Warned   []diagnostics.Condition
 }
 
 // Sequence gives out the cluster's AUTO_INCREMENT values.

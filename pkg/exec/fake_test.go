@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -39,9 +40,9 @@ type cluster struct {
 	begin    func() error
 	end      func(err error) error
 	evaluate func(sql string) ([]sqltypes.Column, [][]byte, error)
-	warned   []Warned // by what is evaluated
-	warnings uint16   // how many, if it is more
-	standing bool     // the servers refuse to let time go on
+	warned   []diagnostics.Condition // by what is evaluated
+	warnings uint16                  // how many, if it is more
+	standing bool                    // the servers refuse to let time go on
 	log      []string
 	conns    map[placement.NodeGroupID]*fakeConn
 }

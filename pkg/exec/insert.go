@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -47,7 +48,7 @@ type insertion struct {
 	exprs     []expression
 	evaluated bool
 	// warned are the first maxWarned of the warnings of what was evaluated, warnings is how many there were.
-	warned    []Warned
+	warned    []diagnostics.Condition
 	warnings  uint
 	momentary bool // the Runner's Moment is that of this statement
 	lenient   bool

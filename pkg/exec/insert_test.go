@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -431,7 +432,7 @@ func TestEvaluatedExpressionsWarn(t *testing.T) {
 	w.evaluate = func(sql string) ([]sqltypes.Column, [][]byte, error) {
 		return []sqltypes.Column{idColumn}, [][]byte{[]byte("12")}, nil
 	}
-	w.warned = []Warned{{"Warning", 1292, "Truncated incorrect INTEGER value: '12x'"}}
+	w.warned = []diagnostics.Condition{{Level: "Warning", Code: 1292, Message: "Truncated incorrect INTEGER value: '12x'"}}
 	const stmt = "INSERT INTO t (id, v) VALUES (CAST('12x' AS SIGNED), NOW())"
 	p := &plan.Plan{Kind: plan.Insert, Root: w.insertPlan(), Uses: plan.ReadsClock}
 	_, err := w.run(p, stmt)
@@ -457,19 +458,19 @@ func TestEvaluatedExpressionsWarn(t *testing.T) {
 	w.x.Lenient = false
 	for _, c := range []struct {
 		flavor catalog.Flavor
-		warned Warned
+		warned diagnostics.Condition
 		err    sqlerr.Code
 		state  string
 	}{
-		{catalog.MySQL, Warned{"Warning", 3719, "'utf8' is currently an alias for the character set UTF8MB3"}, 0, ""},
-		{catalog.MySQL, Warned{"Warning", 1300, "Invalid utf8mb4 character string: 'FFFE'"}, 0, ""},
-		{catalog.MySQL, Warned{"Warning", 6527, "TIME value is out of range"}, 6527, "22008"},
-		{catalog.MySQL, Warned{"Note", 1292, "Truncated incorrect INTEGER value: '12x'"}, 0, ""},
-		{catalog.MySQL, Warned{"Warning", 1292, "Truncated incorrect CHAR(2) value: 'abc'"}, 1292, "22007"},
-		{catalog.MariaDB, Warned{"Warning", 1292, "Truncated incorrect CHAR(2) value: 'abc'"}, 0, ""},
-		{catalog.MariaDB, Warned{"Warning", 1300, "Invalid utf8mb4 character string: 'FFFE'"}, 1300, "HY000"},
+		{catalog.MySQL, diagnostics.Condition{Level: "Warning", Code: 3719, Message: "'utf8' is currently an alias for the character set UTF8MB3"}, 0, ""},
+		{catalog.MySQL, diagnostics.Condition{Level: "Warning", Code: 1300, Message: "Invalid utf8mb4 character string: 'FFFE'"}, 0, ""},
+		{catalog.MySQL, diagnostics.Condition{Level: "Warning", Code: 6527, Message: "TIME value is out of range"}, 6527, "22008"},
+		{catalog.MySQL, diagnostics.Condition{Level: "Note", Code: 1292, Message: "Truncated incorrect INTEGER value: '12x'"}, 0, ""},
+		{catalog.MySQL, diagnostics.Condition{Level: "Warning", Code: 1292, Message: "Truncated incorrect CHAR(2) value: 'abc'"}, 1292, "22007"},
+		{catalog.MariaDB, diagnostics.Condition{Level: "Warning", Code: 1292, Message: "Truncated incorrect CHAR(2) value: 'abc'"}, 0, ""},
+		{catalog.MariaDB, diagnostics.Condition{Level: "Warning", Code: 1300, Message: "Invalid utf8mb4 character string: 'FFFE'"}, 1300, "HY000"},
 	} {
-		e := Evaluated{Warnings: 1, Warned: []Warned{c.warned}}
+		e := Evaluated{Warnings: 1, Warned: []diagnostics.Condition{c.warned}}
 		var want error
 		if c.err != 0 {
 			want = &sqlerr.Error{Code: c.err, State: c.state, Message: c.warned.Message}

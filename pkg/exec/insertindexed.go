@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -597,8 +598,8 @@ func (o *insertingOne) leaveOut() error {
 	err := o.warn(o.home, wire.OK{Warnings: 1}, o.row)
 	said := o.Warned[o.warnedBefore:]
 	for i := range said {
-		if said[i].Level == "Error" {
-			said[i].Level = "Warning"
+		if said[i].Level == diagnostics.Error {
+			said[i].Level = diagnostics.Warning
 		}
 	}
 	o.warnings = o.warningsBefore + uint(max(len(said), 1))
@@ -664,7 +665,7 @@ func (o *insertingOne) ignore() (result, error) {
 	}
 	o.warnings++
 	if len(o.Warned) < maxWarned {
-		o.Warned = append(o.Warned, Warned{"Warning", uint16(c.err.Code), c.err.Message})
+		o.Warned = append(o.Warned, diagnostics.Of(diagnostics.Warning, c.err))
 	}
 	return result{}, nil
 }

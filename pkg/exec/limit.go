@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -61,7 +62,7 @@ func (r *Runner) settle(o plan.Operand, a *Arguments) (uint64, error) {
 			a.Using[i] = strconv.AppendUint(nil, c.n, 10)
 		}
 		if c.warning != "" {
-			r.Warned = append(r.Warned, Warned{c.level, truncatedValue, c.warning})
+			r.Warned = append(r.Warned, diagnostics.Condition{Level: c.level, Code: truncatedValue, Message: c.warning})
 		}
 	}
 	return c.n, nil
@@ -168,9 +169,9 @@ func (a *Arguments) countParam(i int, v sqltypes.Value) (c count, err error) {
 		// A variable is not a string that the statement has, as it were.
 		silent := !mariadb || len(rest) == 0 && whole || a.Using != nil && a.Using[i][0] == '@'
 		if !silent {
-			c.level, c.warning = "Warning", "Truncated incorrect INTEGER value: '"+shownValue(v.Raw)+"'"
+			c.level, c.warning = diagnostics.Warning, "Truncated incorrect INTEGER value: '"+shownValue(v.Raw)+"'"
 			if whole && len(bytes.TrimLeft(rest, " ")) == 0 {
-				c.level = "Note"
+				c.level = diagnostics.Note
 			}
 		}
 	default:

@@ -2,9 +2,11 @@ package exec
 
 import (
 	"io"
+	"math"
 	"strconv"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -18,13 +20,6 @@ import (
 
 // maxProgramRows bounds the rows of one such statement: they are in memory between reading and writing.
 const maxProgramRows = 50000
-
-// Warned is one warning of a statement that a rowWriter ran.
-type Warned struct {
-	Level   string
-	Code    uint16
-	Message string
-}
 
 // maxWarned is how many warnings are kept: as many as MySQL keeps by default. Sessions leave out those that their max_error_count does.
 const maxWarned = 1024
@@ -305,24 +300,17 @@ func (w *rowWriter) warn(g placement.NodeGroupID, ok wire.OK, row int) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range list.rows {
-		if len(r) != 3 || len(w.Warned) >= maxWarned {
-			break
-		}
-		code, _ := strconv.ParseUint(string(r[1]), 10, 16)
-		w.Warned = append(w.Warned, Warned{string(r[0]), uint16(code), atRow(string(r[2]), row)})
+	before := len(w.Warned)
+	w.Warned = diagnostics.AppendRows(w.Warned, list.rows, maxWarned)
+	for i := range w.Warned[before:] {
+		c := &w.Warned[before+i]
+		c.Message = atRow(c.Message, row)
 	}
 	return nil
 }
 
 // warningsOf are the warnings of the query that s has read to its end.
-func (w *rowWriter) warningsOf(s *stream) (out []Warned, err error) {
+func (w *rowWriter) warningsOf(s *stream) (out []diagnostics.Condition, err error) {
 	list, err := w.rowsFrom(s, []byte("SHOW WARNINGS"))
-	for _, r := range list.rows {
-		if len(r) == 3 {
-			code, _ := strconv.ParseUint(string(r[1]), 10, 16)
-			out = append(out, Warned{string(r[0]), uint16(code), string(r[2])})
-		}
-	}
-	return out, err
+	return diagnostics.AppendRows(nil, list.rows, math.MaxInt), err
 }

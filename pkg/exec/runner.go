@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/merge"
 	"skarv/pkg/mysqlconn"
 	"skarv/pkg/placement"
@@ -66,7 +67,7 @@ type Runner struct {
 	Router Router
 	// Warned are the warnings of the last statement that ran as a program (see rowWriter); those of others are on their
 	// connections.
-	Warned []Warned
+	Warned []diagnostics.Condition
 
 	Execution // of what runs
 

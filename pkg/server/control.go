@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/control"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/placement"
 	"skarv/pkg/reorg"
 	"skarv/pkg/schema"
@@ -103,7 +104,7 @@ func (d schemaChanges) DDL(ctx context.Context, r session.DDLRequest) (session.D
 	})
 	out := session.DDLResult{Affected: res.Affected, Made: res.Made}
 	for _, w := range res.Warnings {
-		out.Warnings = append(out.Warnings, session.Warning{Level: w.Level, Code: uint16(w.Code), Message: w.Message})
+		out.Warnings = append(out.Warnings, diagnostics.Condition{Level: w.Level, Code: w.Code, Message: w.Message})
 	}
 	return out, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/account"
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
@@ -50,13 +51,14 @@ func (s *Session) changeAccounts() error {
 	if err != nil {
 		return err
 	}
-	s.snap, s.warnings = s.snapshot(), s.warnings[:0]
+	s.snap = s.snapshot()
+	s.diagnostics.Clear()
 	for _, n := range notes {
 		if s.notes() {
-			s.warnings = append(s.warnings, Warning{"Note", uint16(n.Code), n.Message, n.State})
+			s.diagnostics.Add(diagnostics.Of(diagnostics.Note, n))
 		}
 	}
-	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
+	return s.ok(wire.OK{Warnings: s.diagnostics.Warnings()})
 }
 
 // shownAccount is the account that the SHOW at hand is about. Everybody may see his own, and the role that is active on MariaDB, administrators those of

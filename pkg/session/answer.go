@@ -84,7 +84,7 @@ func (s *Session) send(t *table) error {
 			return err
 		}
 	}
-	s.rowCount = -1
+	s.diagnostics.RowCount = -1
 	s.foundRows = uint64(len(t.rows))
 	return out.end(0)
 }

@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/plan"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
@@ -72,7 +73,7 @@ type activation struct {
 	// conditions are the warnings and notes of the last statement.
 	conditions []routine.Warning
 	// stacked is what the handlers that run were called for, innermost last.
-	stacked []diagnosticsArea
+	stacked []diagnostics.Area
 	// read is the sql_mode, other than its own, in which the program's text is known to mean the same.
 	read *sqlparse.Mode
 	// trigger is what runs, if it is a trigger.
@@ -137,18 +138,18 @@ func (s *Session) runCall(a *activation, args []sqlparse.Span) error {
 		if s.cfg.Dialect.MariaDB() {
 			return s.calls.affected - before
 		}
-		return uint64(max(s.rowCount, 0))
+		return uint64(max(s.diagnostics.RowCount, 0))
 	}
 	if s.calls != nil {
 		before := s.calls.affected
 		err := a.run(args)
 		if err == nil {
-			s.rowCount = int64(affected(before))
+			s.diagnostics.RowCount = int64(affected(before))
 		}
 		return err
 	}
 	if !s.cfg.Dialect.MariaDB() {
-		s.warnings = s.warnings[:0] // what runs inside of it does not see what was told before; MariaDB's statements without tables keep it
+		s.diagnostics.Clear() // what runs inside of it does not see what was told before; MariaDB's statements without tables keep it
 	}
 	foreign := s.foreign()
 	results, back, err := s.callCharset()
@@ -161,7 +162,7 @@ func (s *Session) runCall(a *activation, args []sqlparse.Span) error {
 	s.calls.release(s)
 	changed, warnings := affected(0), uint16(0)
 	if s.calls.warned {
-		warnings = uint16(len(s.warnings))
+		warnings = s.diagnostics.Warnings()
 	}
 	s.calls, s.more = nil, more
 	back()
@@ -294,20 +295,21 @@ func (a *activation) run(args []sqlparse.Span) error {
 	for i, sp := range args {
 		texts[i] = string(s.args.AppendSpan(nil, sp))
 	}
-	before := s.warnings
-	var given []Warning // by arguments: they stand before those of the last statement
+	before := s.diagnostics.Take()
+	var given []diagnostics.Condition // by arguments: they stand before those of the last statement
 	for i, p := range a.prog.Params {
 		if p.Mode == routine.Out {
 			continue
 		}
-		s.warnings = nil
 		if err := a.vars.assign(p.Name, texts[i], s.caller()); err != nil {
 			return err
 		}
-		given = append(given, s.warnings...)
+		given = append(given, s.diagnostics.Take()...)
 	}
-	if s.warnings = before; len(given) > 0 {
-		s.warnings, s.calls.warned = nil, true
+	if len(given) > 0 {
+		s.calls.warned = true
+	} else {
+		s.diagnostics.Conditions = before
 	}
 	s.calls.stack = append(s.calls.stack, a)
 	limited := s.withoutSelectLimit()
@@ -323,14 +325,14 @@ func (a *activation) run(args []sqlparse.Span) error {
 	if err != nil {
 		return err
 	}
-	told, counted := slices.Concat(given, s.warnings), s.rowCount // of the last statement: they are those of the CALL
-	defer func() { s.warnings, s.rowCount = told, counted }()
+	told, counted := slices.Concat(given, s.diagnostics.Conditions), s.diagnostics.RowCount // of the last statement: they are those of the CALL
+	defer func() { s.diagnostics.Conditions, s.diagnostics.RowCount = told, counted }()
 	var sent []string
 	for i, p := range a.prog.Params {
 		if p.Mode == routine.In {
 			continue
 		}
-		s.warnings = nil
+		s.diagnostics.Conditions = nil
 		if outs[i] == placeholder {
 			sent = append(sent, sqltypes.QuoteName(p.Name))
 			continue
@@ -349,8 +351,8 @@ func (a *activation) run(args []sqlparse.Span) error {
 			}
 		}
 		err = s.assignTarget(outs[i], text)
-		told = append(told, s.warnings...)
-		s.calls.warned = s.calls.warned || len(s.warnings) > 0
+		told = append(told, s.diagnostics.Conditions...)
+		s.calls.warned = s.calls.warned || len(s.diagnostics.Conditions) > 0
 		if err != nil {
 			return err
 		}

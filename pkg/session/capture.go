@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
 	"skarv/pkg/routine"
@@ -144,7 +145,7 @@ func (s *Session) selectInto() (handled bool, err error) {
 		return ok, err
 	}
 	if len(rows) == 0 {
-		s.warnings = append(s.warnings[:0], Warning{"Warning", 1329, "No data - zero rows fetched, selected, or processed", "02000"})
+		s.diagnostics.Replace(diagnostics.Of(diagnostics.Warning, sqlerr.NoMoreRows.New()))
 		return true, s.ok(wire.OK{Warnings: 1})
 	}
 	if err := s.setUserVariables(names, rows[0]); err != nil {
@@ -178,7 +179,7 @@ func (s *Session) do() error {
 	}
 	err = s.forValue(func() error { return s.within(text, &capture{}) })
 	if e, ok := errors.AsType[*sqlerr.Error](err); ok && sqlerr.HasCode(e, sqlerr.SubqueryManyRows, sqlerr.OutOfRange, sqlerr.LockWaitTimeout) && s.cfg.Dialect.MariaDB() {
-		s.warnings = []Warning{{"Error", uint16(e.Code), e.Message, e.State}} // DO tells of what fails while it computes, and succeeds
+		s.diagnostics.Conditions = []diagnostics.Condition{diagnostics.Of(diagnostics.Error, e)} // DO tells of what fails while it computes, and succeeds
 		return s.ok(wire.OK{Warnings: 1})
 	}
 	if err != nil {

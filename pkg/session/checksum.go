@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -20,7 +21,7 @@ func (s *Session) checksumTables(p *plan.Plan) error {
 	epoch := s.snap.Map.Epoch()
 	var cols []sqltypes.Column
 	var rows [][][]byte
-	var warnings []Warning
+	var warnings []diagnostics.Condition
 	for _, t := range p.Tables {
 		groups, err := s.checksumGroups(t)
 		if err != nil {
@@ -48,7 +49,7 @@ func (s *Session) checksumTables(p *plan.Plan) error {
 	if s.snapshot().Map.Epoch() != epoch {
 		return checksumMoving()
 	}
-	s.warnings = warnings
+	s.diagnostics.Conditions = warnings
 	return s.sendRowsWith(cols, rows, uint16(len(warnings)))
 }
 
@@ -76,7 +77,7 @@ func (s *Session) checksumGroups(t *catalog.Table) ([]placement.NodeGroupID, err
 }
 
 // checksumOn is the checksum of a group's part of a table, nil for NULL: of a table that is not there, of which the server warns.
-func (s *Session) checksumOn(g placement.NodeGroupID, t *catalog.Table, option string) (sum []byte, cols []sqltypes.Column, told []Warning, err error) {
+func (s *Session) checksumOn(g placement.NodeGroupID, t *catalog.Table, option string) (sum []byte, cols []sqltypes.Column, told []diagnostics.Condition, err error) {
 	c, err := s.acquire(g)
 	if err != nil {
 		return nil, nil, nil, err

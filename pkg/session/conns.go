@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
 	"skarv/pkg/mysqlconn"
@@ -31,7 +32,7 @@ type conns struct {
 	joined bool
 	// joins: whatever group a connection is acquired to joins the statement.
 	joins    bool
-	warnings []Warning
+	warnings []diagnostics.Condition
 	warned   placement.NodeGroupID // whose warnings came first
 	pending  uint16                // warnings of the commit
 	commits  bool                  // the statement commits by itself, without EndStatement
@@ -137,7 +138,7 @@ func (c *conns) warn(b *backend.Conn) {
 		located = located || row > 0
 	}
 	if located && before > 0 {
-		slices.SortStableFunc(c.warnings, func(v, w Warning) int { return cmp.Compare(rowIn(v.Message), rowIn(w.Message)) })
+		slices.SortStableFunc(c.warnings, func(v, w diagnostics.Condition) int { return cmp.Compare(rowIn(v.Message), rowIn(w.Message)) })
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -27,11 +28,11 @@ type createSelect struct {
 	definition  sqlparse.Span // columns and options
 	partition   sqlparse.Span // PARTITION BY ..., for Skarv, if End is not 0
 	query       sqlparse.Span
-	limit       sqlparse.Span // the query's own LIMIT, or the place for one before its locks, if End is not 0
-	limited     bool          // the query has something else behind which no LIMIT may stand
-	versioned   bool          // WITH SYSTEM VERSIONING
-	refers      bool          // a foreign key
-	warned      []Warning     // of the definition
+	limit       sqlparse.Span           // the query's own LIMIT, or the place for one before its locks, if End is not 0
+	limited     bool                    // the query has something else behind which no LIMIT may stand
+	versioned   bool                    // WITH SYSTEM VERSIONING
+	refers      bool                    // a foreign key
+	warned      []diagnostics.Condition // of the definition
 }
 
 // numberedCheck is the name that MySQL gives a CHECK constraint of the table in which defineFromSelect sees what the query makes.
@@ -307,8 +308,8 @@ func (s *Session) fillFromSelect(c *createSelect, name string, columns []string,
 	if err := s.within(fmt.Appendf(nil, "%s %s (%s) %s", c.verb, name, strings.Join(columns, ", "), query), take); err != nil {
 		return wire.OK{}, err
 	}
-	s.warnings = slices.Concat(c.warned, s.warnings)
-	ok := wire.OK{AffectedRows: uint64(max(s.rowCount, 0)), LastInsertID: take.ok.LastInsertID, Warnings: uint16(min(s.warningCount(), math.MaxUint16)), Info: take.ok.Info}
+	s.diagnostics.Conditions = slices.Concat(c.warned, s.diagnostics.Conditions)
+	ok := wire.OK{AffectedRows: uint64(max(s.diagnostics.RowCount, 0)), LastInsertID: take.ok.LastInsertID, Warnings: uint16(min(s.diagnostics.Count(), math.MaxUint16)), Info: take.ok.Info}
 	if len(ok.Info) == 0 || len(c.warned) > 0 {
 		ok.Info = recordsInfo(ok.AffectedRows, ok.Warnings)
 	}
@@ -326,10 +327,10 @@ func (s *Session) tableExists(p *plan.Plan, c *createSelect) error {
 	if !c.ifNotExists {
 		return exists
 	}
-	if s.warnings = s.warnings[:0]; s.notes() {
-		s.warnings = append(s.warnings, Warning{"Note", uint16(exists.Code), exists.Message, ""})
+	if s.diagnostics.Clear(); s.notes() {
+		s.diagnostics.Add(diagnostics.Of(diagnostics.Note, exists))
 	}
-	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
+	return s.ok(wire.OK{Warnings: s.diagnostics.Warnings()})
 }
 
 // replaceable returns an error if the query of CREATE OR REPLACE TABLE ... SELECT reads the table that it replaces, old.
@@ -403,7 +404,7 @@ func (s *Session) defineFromSelect(p *plan.Plan, c *createSelect, query []byte, 
 	}
 	if ok.Warnings > 0 {
 		const nameIgnored, deprecated = 1280, 1681 // what else there is, filling the table tells, too
-		c.warned = slices.DeleteFunc(s.appendWarnings(nil, b), func(w Warning) bool { return w.Code != nameIgnored && w.Code != deprecated })
+		c.warned = slices.DeleteFunc(s.appendWarnings(nil, b), func(w diagnostics.Condition) bool { return w.Code != nameIgnored && w.Code != deprecated })
 	}
 	_, rows, err := b.QueryAll("SHOW CREATE TABLE "+made, 1)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -117,11 +118,11 @@ func (s *Session) ddl(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	s.warnings = append(s.warnings[:0], r.Warnings...)
+	s.diagnostics.Replace(r.Warnings...)
 	if e := s.ownRoutine(ctx, p); e != nil {
-		s.warnings = append(s.warnings, Warning{"Warning", uint16(e.Code), e.Message, e.State})
+		s.diagnostics.Add(diagnostics.Of(diagnostics.Warning, e))
 	}
-	ok := wire.OK{AffectedRows: r.Affected, Warnings: uint16(len(s.warnings))}
+	ok := wire.OK{AffectedRows: r.Affected, Warnings: s.diagnostics.Warnings()}
 	if p.Change.Is(plan.VerbDrop, plan.ObjectDatabase) {
 		ok.Status = wire.StatusDBDropped // clients ask which database they are in now
 		if p.Name == s.db && s.snap.Databases[s.db] == nil {
@@ -169,7 +170,7 @@ func (s *Session) changeSchema(ctx context.Context, r DDLRequest) (DDLResult, er
 		return DDLResult{}, err
 	}
 	s.snap = s.snapshot()
-	out.Warnings = slices.DeleteFunc(out.Warnings, func(w Warning) bool { return w.Level == "Note" && !s.notes() })
+	out.Warnings = slices.DeleteFunc(out.Warnings, func(w diagnostics.Condition) bool { return w.Level == diagnostics.Note && !s.notes() })
 	return out, nil
 }
 
@@ -180,8 +181,8 @@ func (s *Session) notes() bool {
 }
 
 // alteredNone reports whether these are the warnings of an ALTER TABLE IF EXISTS that has found no table.
-func alteredNone(list []Warning) bool {
-	return len(list) == 1 && list[0].Level == "Error" && sqlerr.Code(list[0].Code) == sqlerr.NoSuchTable
+func alteredNone(list []diagnostics.Condition) bool {
+	return len(list) == 1 && list[0].Level == diagnostics.Error && list[0].Code == sqlerr.NoSuchTable
 }
 
 // tellsRecords reports whether servers say how many rows a schema change has copied: of what ALTER TABLE does, unless it does
@@ -315,15 +316,15 @@ var introducer = regexp.MustCompile(`\b_[a-zA-Z0-9]+\s*['"]`)
 
 // keysNotToggled answers ALTER TABLE ... DISABLE KEYS, which does nothing for InnoDB; where all keys are unique MariaDB has nothing to say of it.
 func (s *Session) keysNotToggled(t *catalog.Table, enables bool) error {
-	s.warnings = s.warnings[:0]
+	s.diagnostics.Clear()
 	if mariadb := s.cfg.Dialect.MariaDB(); s.notes() && (!mariadb || enables || len(t.Indexes) > 0) {
 		note := "Table storage engine for '" + t.Name + "' doesn't have this option"
 		if mariadb {
 			note = "Storage engine InnoDB of the table " + "`" + t.Database + "`.`" + t.Name + "` doesn't have this option"
 		}
-		s.warnings = append(s.warnings, Warning{Level: "Note", Code: 1031, Message: note})
+		s.diagnostics.Add(diagnostics.Condition{Level: diagnostics.Note, Code: 1031, Message: note})
 	}
-	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
+	return s.ok(wire.OK{Warnings: s.diagnostics.Warnings()})
 }
 
 // togglesKeys recognises ALTER TABLE t DISABLE KEYS and ENABLE KEYS, which dumps are full of.

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/exec"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/txn"
@@ -84,12 +85,7 @@ func (s *Session) evaluateOn(b *backend.Conn, sql, clock []byte) (out exec.Evalu
 	if err != nil {
 		return out, txn.Lost(b, err)
 	}
-	for _, r := range rows {
-		if len(r) != 3 {
-			return out, sqlerr.Internal.New("SHOW WARNINGS gave other columns than expected")
-		}
-		out.Warned = append(out.Warned, exec.Warned{Level: string(r[0]), Code: uint16(parseUint(r[1])), Message: string(r[2])})
-	}
+	out.Warned = diagnostics.AppendRows(nil, rows, math.MaxUint16)
 	return out, nil
 }
 

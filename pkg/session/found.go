@@ -19,9 +19,9 @@ func (s *Session) noteFound(p *plan.Plan, before uint64, err error) {
 	case err != nil && p.Kind == plan.Select && sqlerr.HasCode(err, sqlerr.TooManyRows), err == nil && p.Finds:
 		s.foundRows = notCounted
 	case err != nil:
-	case p.Kind == plan.Select && s.rowCount >= 0: // INTO
+	case p.Kind == plan.Select && s.diagnostics.RowCount >= 0: // INTO
 		refs, sure := s.stmt.Tables()
-		s.foundRows = uint64(s.rowCount)
+		s.foundRows = uint64(s.diagnostics.RowCount)
 		if s.stmt.Uses()&sqlparse.CalcFoundRows != 0 || p.Skips != nil || p.FindsAll || s.cfg.Dialect.MariaDB() && (len(refs) == 0 || !sure) {
 			s.foundRows = notCounted
 		}

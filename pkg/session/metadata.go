@@ -74,8 +74,8 @@ func (s *Session) runRewritten(g placement.NodeGroupID, sql []byte) error {
 		return txn.Lost(c, err)
 	}
 	s.renewWarnings(c, &sum)
-	if s.rowCount, s.foundRows = -1, sum.Rows; sum.Columns == 0 {
-		s.rowCount, s.foundRows = int64(sum.AffectedRows), sum.AffectedRows
+	if s.diagnostics.RowCount, s.foundRows = -1, sum.Rows; sum.Columns == 0 {
+		s.diagnostics.RowCount, s.foundRows = int64(sum.AffectedRows), sum.AffectedRows
 	}
 	if assigns {
 		err = s.variablesTaken(true, c)

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/processlist"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
 
@@ -31,10 +33,10 @@ func (s *Session) allProcesses() []processlist.Process {
 			missing = append(missing, "others: "+err.Error())
 		}
 		if len(missing) > 0 {
-			s.warnings = s.warnings[:0]
+			s.diagnostics.Clear()
 		}
 		for _, m := range missing {
-			s.warnings = append(s.warnings, Warning{"Warning", 1105, "the clients of process " + m + " are missing: it does not answer", ""})
+			s.diagnostics.Add(diagnostics.Of(diagnostics.Warning, sqlerr.UnknownError.New("the clients of process "+m+" are missing: it does not answer")))
 		}
 		list = append(list, others...)
 		processlist.Bound(list)

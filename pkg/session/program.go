@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -54,20 +55,19 @@ func (a *activation) note(err error) error {
 	if err != nil {
 		return err
 	}
-	if len(a.s.warnings) > 0 {
+	if len(a.s.diagnostics.Conditions) > 0 {
 		a.s.calls.warned = true
 	}
-	for i := range a.s.warnings {
-		w := &a.s.warnings[i]
+	for i := range a.s.diagnostics.Conditions {
+		w := &a.s.diagnostics.Conditions[i]
 		level := routine.AsWarning
 		switch w.Level {
-		case "Error":
+		case diagnostics.Error:
 			continue
-		case "Note":
+		case diagnostics.Note:
 			level = routine.AsNote
 		}
-		e := &sqlerr.Error{Code: sqlerr.Code(w.Code), State: a.s.stateOf(w), Message: w.Message}
-		a.conditions = append(a.conditions, routine.Warning{Error: e, Level: level})
+		a.conditions = append(a.conditions, routine.Warning{Error: w.Err(a.s.cfg.Dialect.MariaDB()), Level: level})
 	}
 	return nil
 }
@@ -105,11 +105,10 @@ func (a *activation) Test(expr string) (bool, error) {
 // computed notes the warnings of computing an expression. Without any MariaDB tells those of before.
 func (a *activation) computed(compute func() error) error {
 	s := a.s
-	before := s.warnings
-	s.warnings = nil
+	before := s.diagnostics.Take()
 	err := a.note(compute())
-	if err != nil || len(s.warnings) == 0 && s.cfg.Dialect.MariaDB() {
-		s.warnings = before
+	if err != nil || len(s.diagnostics.Conditions) == 0 && s.cfg.Dialect.MariaDB() {
+		s.diagnostics.Conditions = before
 	}
 	return err
 }
@@ -140,25 +139,25 @@ func (a *activation) Run(text string) error {
 	if err := st.Scan([]byte(text), s.Mode); err != nil {
 		return err
 	}
-	var before, left []Warning // before: that the statement is to see; they are none of its own. left: of the statement before, if it has none
+	var before, left []diagnostics.Condition // before: that the statement is to see; they are none of its own. left: of the statement before, if it has none
 	switch {
 	case st.Uses()&sqlparse.ReadsDiagnostics != 0:
-		if before = slices.Clone(s.warnings); s.leavesWarnings(st) {
+		if before = slices.Clone(s.diagnostics.Conditions); s.leavesWarnings(st) {
 			left = before
 		}
 	case s.leavesWarnings(st):
-		left, s.warnings = s.warnings, nil
+		left = s.diagnostics.Take()
 	default:
-		s.warnings = s.warnings[:0]
+		s.diagnostics.Clear()
 	}
 	err := a.runOne(st, []byte(text))
-	if err == nil && len(before) > 0 && slices.Equal(before, s.warnings) {
+	if err == nil && len(before) > 0 && slices.Equal(before, s.diagnostics.Conditions) {
 		a.conditions = a.conditions[:0]
 		return nil
 	}
 	err = a.note(err)
-	if err == nil && len(s.warnings) == 0 && len(left) > 0 {
-		s.warnings = left
+	if err == nil && len(s.diagnostics.Conditions) == 0 && len(left) > 0 {
+		s.diagnostics.Conditions = left
 	}
 	if err == nil {
 		err = a.legible()
@@ -199,7 +198,7 @@ func (a *activation) runOne(st *sqlparse.Statement, filled []byte) error {
 		return err
 	}
 	if st.Kind() != sqlparse.Call {
-		s.calls.count(s.rowCount)
+		s.calls.count(s.diagnostics.RowCount)
 	}
 	s.stateSignalled(st)
 	return nil
@@ -231,8 +230,7 @@ func (a *activation) Set(text string) error {
 	if err != nil {
 		return err
 	}
-	before, mode := a.s.warnings, a.s.Mode
-	a.s.warnings = nil
+	before, mode := a.s.diagnostics.Take(), a.s.Mode
 	err = a.s.step(filled)
 	if told := a.s.toldMode; told != nil && a.s.Mode != mode {
 		*told = a.s.Mode // servers tell of SET, though it ends with the routine
@@ -240,8 +238,8 @@ func (a *activation) Set(text string) error {
 	if err == nil {
 		err = a.legible()
 	}
-	if err = a.note(err); err == nil && len(a.s.warnings) == 0 && a.s.leavesBySet(filled) {
-		a.s.warnings = before
+	if err = a.note(err); err == nil && len(a.s.diagnostics.Conditions) == 0 && a.s.leavesBySet(filled) {
+		a.s.diagnostics.Conditions = before
 	}
 	return err
 }
@@ -258,7 +256,7 @@ func (a *activation) Into(text string, targets []string) error {
 		return err
 	}
 	take := &capture{limit: 2}
-	a.s.warnings = a.s.warnings[:0]
+	a.s.diagnostics.Clear()
 	if err := a.query(filled, take, bytes); err != nil {
 		return err
 	}
@@ -269,8 +267,8 @@ func (a *activation) Into(text string, targets []string) error {
 		return sqlerr.DifferentColumnCounts.New()
 	}
 	if len(take.rows) == 0 {
-		a.s.warnings = append(a.s.warnings, Warning{"Warning", 1329, "No data - zero rows fetched, selected, or processed", "02000"})
-		a.s.rowCount, a.s.calls.warned = 0, true
+		a.s.diagnostics.Add(diagnostics.Of(diagnostics.Warning, sqlerr.NoMoreRows.New()))
+		a.s.diagnostics.RowCount, a.s.calls.warned = 0, true
 		return a.note(nil)
 	}
 	fault, at, err := a.strictInto(filled, take, targets)
@@ -283,7 +281,7 @@ func (a *activation) Into(text string, targets []string) error {
 	if len(take.rows) > 1 {
 		return sqlerr.TooManyRows.New()
 	}
-	a.s.rowCount = 1
+	a.s.diagnostics.RowCount = 1
 	a.s.calls.count(1)
 	return a.note(nil)
 }
@@ -321,15 +319,15 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 	if bytes {
 		text = a.s.originalText
 	}
-	told := slices.Clone(a.s.warnings) // of computing the row
-	defer func() { a.s.warnings = told }()
+	told := slices.Clone(a.s.diagnostics.Conditions) // of computing the row
+	defer func() { a.s.diagnostics.Conditions = told }()
 	note := func(err error) error {
-		told = append(told, a.s.warnings...)
+		told = append(told, a.s.diagnostics.Conditions...)
 		return err
 	}
 	for i, target := range targets {
 		text := text
-		a.s.warnings = a.s.warnings[:0]
+		a.s.diagnostics.Clear()
 		if cols[i].Type == sqltypes.TypeJSON && row[i] != nil && a.takesText(target) {
 			text = func(_ sqltypes.Column, v []byte) (string, error) { return hexOf("utf8mb4", "utf8mb4_bin", v), nil }
 		}
@@ -394,12 +392,12 @@ func (a *activation) Query(text string) (routine.Rows, error) {
 		return nil, err
 	}
 	take := &capture{limit: maxCursorRows + 1, maxBytes: maxCursorBytes}
-	bytes, counted := a.needsBytes(nil), a.s.rowCount
-	a.s.warnings = a.s.warnings[:0]
+	bytes, counted := a.needsBytes(nil), a.s.diagnostics.RowCount
+	a.s.diagnostics.Clear()
 	if err := a.query(filled, take, bytes); err != nil {
 		return nil, err
 	}
-	a.s.rowCount = counted // as on the servers, a cursor leaves it
+	a.s.diagnostics.RowCount = counted // as on the servers, a cursor leaves it
 	a.s.leave()
 	a.s.refresh()
 	if len(take.rows) > maxCursorRows || take.over {
@@ -420,15 +418,14 @@ func (r *rows) Next(targets []string) (found bool, err error) {
 	row := r.take.rows[r.next]
 	r.next++
 	s := r.a.s
-	before := s.warnings // told on, but none of this statement's
-	s.warnings = nil
+	before := s.diagnostics.Take() // told on, but none of this statement's
 	if err := r.a.takeRow(r.take.columns, row, targets, r.bytes); err != nil {
 		return false, err
 	}
-	if err := r.a.note(nil); err != nil || len(s.warnings) > 0 {
+	if err := r.a.note(nil); err != nil || len(s.diagnostics.Conditions) > 0 {
 		return true, err
 	}
-	s.warnings = before
+	s.diagnostics.Conditions = before
 	return true, nil
 }
 
@@ -469,13 +466,13 @@ func (a *activation) Diagnose(text string) error {
 		at = tok.End
 	}
 	out = append(out, text[at:]...)
-	kept := append([]Warning(nil), s.warnings...)
-	defer func() { s.warnings = kept }()
+	kept := slices.Clone(s.diagnostics.Conditions)
+	defer func() { s.diagnostics.Conditions = kept }()
 	if err := s.step(out); err != nil {
 		return err
 	}
-	if len(s.warnings) > len(kept) { // there is no such condition
-		kept = append(kept, s.warnings[len(kept):]...)
+	if len(s.diagnostics.Conditions) > len(kept) { // there is no such condition
+		kept = append(kept, s.diagnostics.Conditions[len(kept):]...)
 		return nil
 	}
 	for i, name := range names {
@@ -486,30 +483,25 @@ func (a *activation) Diagnose(text string) error {
 	return nil
 }
 
-// diagnosticsArea is what a statement has told: the one before, or the one that a handler was called for, as GET STACKED DIAGNOSTICS tells it.
-type diagnosticsArea struct {
-	warnings []Warning
-	rowCount int64
-}
-
 // Handle implements routine.Host.
 func (a *activation) Handle(e *sqlerr.Error, as routine.Level) {
 	s := a.s
 	s.endOpen()
 	a.conditions = a.conditions[:0]
-	level := "Error"
+	level := diagnostics.Error
 	switch {
 	case as == routine.AsNote:
-		level = "Note"
+		level = diagnostics.Note
 	case as == routine.AsWarning || strings.HasPrefix(e.State, "01"):
-		level = "Warning"
+		level = diagnostics.Warning
 	case strings.HasPrefix(e.State, "02"):
-		level, s.rowCount = "Warning", -1
+		level, s.diagnostics.RowCount = diagnostics.Warning, -1
 	default:
-		s.rowCount = -1
+		s.diagnostics.RowCount = -1
 	}
-	s.warnings, s.calls.warned = append(s.warnings[:0], Warning{level, uint16(e.Code), e.Message, e.State}), true
-	a.stacked = append(a.stacked, diagnosticsArea{slices.Clone(s.warnings), s.rowCount})
+	s.diagnostics.Replace(diagnostics.Of(level, e))
+	s.calls.warned = true
+	a.stacked = append(a.stacked, s.diagnostics.Clone())
 }
 
 // Handled implements routine.Host.
@@ -517,7 +509,8 @@ func (a *activation) Handled(keep bool) {
 	s := a.s
 	a.stacked = a.stacked[:len(a.stacked)-1]
 	if !keep {
-		s.warnings, a.conditions = s.warnings[:0], a.conditions[:0]
+		s.diagnostics.Clear()
+		a.conditions = a.conditions[:0]
 	}
 }
 
@@ -525,7 +518,7 @@ func (a *activation) Handled(keep bool) {
 func (a *activation) Resignal(signal string) error {
 	err := a.Run(signal)
 	if n := len(a.stacked); err == nil && n > 0 {
-		a.stacked[n-1].warnings = slices.Clone(a.s.warnings)
+		a.stacked[n-1].Conditions = slices.Clone(a.s.diagnostics.Conditions)
 	}
 	return err
 }
@@ -540,8 +533,8 @@ func (s *Session) stateSignalled(st *sqlparse.Statement) {
 	if st.Is(tok, "VALUE") {
 		tok = tokens.Next()
 	}
-	if n := len(s.warnings); n > 0 && tok.Kind == sqlparse.StringLit {
-		s.warnings[n-1].State = string(st.AppendName(nil, tok))
+	if n := len(s.diagnostics.Conditions); n > 0 && tok.Kind == sqlparse.StringLit {
+		s.diagnostics.Conditions[n-1].State = string(st.AppendName(nil, tok))
 	}
 }
 

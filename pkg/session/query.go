@@ -96,10 +96,10 @@ func (s *Session) fail(err error) error {
 	if !ok {
 		return err
 	}
-	s.rowCount = -1
+	s.diagnostics.RowCount = -1
 	e = s.asClient(e)
 	if s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 || e.Code == sqlerr.ParseError {
-		s.warnOf(e)
+		s.diagnostics.Fail(e, s.faults, s.MaxWarnings)
 	}
 	if e.Code == sqlerr.Internal {
 		s.log.Error("internal error", "error", e.Message, "statement", string(s.stmt.Digest(nil)), "trace", s.traceText())
@@ -148,7 +148,7 @@ func (s *Session) statement(r request) error {
 	s.used, s.planned = used{strategy: metrics.Local}, nil
 	s.faults, s.beforehand = s.faults[:0], s.beforehand[:0]
 	if !s.cfg.Dialect.MariaDB() && s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 && s.stmt.Kind() != sqlparse.Execute {
-		s.warnings = s.warnings[:0] // whatever the statement is; MariaDB keeps them behind BEGIN, COMMIT, PREPARE and the like
+		s.diagnostics.Clear() // whatever the statement is; MariaDB keeps them behind BEGIN, COMMIT, PREPARE and the like
 	}
 	db := s.db
 	p, err := s.run(r)
@@ -202,9 +202,7 @@ func (s *Session) runInside(st *sqlparse.Statement, params *wire.Params) (*plan.
 
 // run is statement without what is measured of it.
 func (s *Session) run(r request) (*plan.Plan, error) {
-	if s.unkeptBefore = s.unkept; s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 {
-		s.unkept = 0
-	}
+	s.diagnostics.Begin(s.stmt.Uses()&sqlparse.ReadsDiagnostics != 0)
 	if err := s.served(); err != nil {
 		return nil, err
 	}
@@ -869,21 +867,19 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 	}
 	conns.keep()
 	if len(s.runner.Warned)+len(conns.warnings) > 0 || !s.keepsWarnings(p) {
-		s.warnings = s.warnings[:0]
+		s.diagnostics.Clear()
 	}
-	for _, w := range s.runner.Warned {
-		s.warnings = append(s.warnings, Warning{w.Level, w.Code, w.Message, ""})
-	}
-	s.warnings = append(s.warnings, conns.warnings...)
+	s.diagnostics.Add(s.runner.Warned...)
+	s.diagnostics.Add(conns.warnings...)
 	sum.Warnings += conns.pending
 	s.valuesOnce(&sum.Warnings, &sum.Info)
-	s.warnings = s.warnings[:min(len(s.warnings), s.maxWarnings())]
-	s.noteUnkept(sum.Warnings)
+	s.diagnostics.Cut(s.MaxWarnings)
+	s.diagnostics.Counted(sum.Warnings)
 	if sum.HasRows {
 		if sum.Generated {
 			s.lastInsertID = sum.LastInsertID
 		}
-		s.rowCount = -1
+		s.diagnostics.RowCount = -1
 		if s.foundRows = out.rows; sum.Counted {
 			s.foundRows = sum.Found
 		}
@@ -892,7 +888,7 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 		}
 		return out.end(sum.Warnings)
 	}
-	s.rowCount = int64(sum.AffectedRows)
+	s.diagnostics.RowCount = int64(sum.AffectedRows)
 	if sum.Generated {
 		s.lastInsertID = sum.LastInsertID
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/flight"
 	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlconn"
@@ -181,15 +182,16 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 		return s.localInfile(c)
 	}
 	if sum.Failed() {
-		s.rowCount = -1
+		s.diagnostics.RowCount = -1
 		state := string(sum.ErrState[:])
-		s.warnings = append(s.warnings[:0], Warning{"Error", uint16(sum.ErrCode), "", state})
+		s.diagnostics.Replace(diagnostics.Condition{Level: diagnostics.Error, Code: sum.ErrCode, State: state})
 		s.fetchWarnings(c, 0)
-		if s.maxWarnings() == 0 {
-			s.warnings, s.unkept = s.warnings[:0], 1
+		if s.MaxWarnings == 0 {
+			s.diagnostics.Clear()
+			s.diagnostics.Counted(1)
 		}
-		for i := range s.warnings {
-			if w := &s.warnings[i]; w.Code == uint16(sum.ErrCode) {
+		for i := range s.diagnostics.Conditions {
+			if w := &s.diagnostics.Conditions[i]; w.Code == sum.ErrCode {
 				w.State = state
 			}
 		}
@@ -220,7 +222,7 @@ func (s *Session) relayed(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary
 func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummary) error {
 	switch {
 	case sum.Columns > 0:
-		s.rowCount = -1
+		s.diagnostics.RowCount = -1
 		s.foundRows = sum.Rows
 		ask := p.FindsAll || p.Uses&plan.CalcFoundRows != 0
 		if p.Skips != nil {
@@ -235,20 +237,21 @@ func (s *Session) answered(p *plan.Plan, c *backend.Conn, sum *wire.ResultSummar
 			}
 		}
 	default:
-		s.rowCount = int64(sum.AffectedRows)
+		s.diagnostics.RowCount = int64(sum.AffectedRows)
 	}
 	switch {
 	case len(s.beforehand) > 0:
-		s.warnings = s.appendWarnings(append(s.warnings[:0], s.beforehand...), c)
+		s.diagnostics.Conditions = s.appendWarnings(append(s.diagnostics.Conditions[:0], s.beforehand...), c)
 		sum.Warnings += uint16(len(s.beforehand))
-		s.noteUnkept(sum.Warnings)
+		s.diagnostics.Counted(sum.Warnings)
 	case sum.Warnings > 0:
-		s.warnings = s.warnings[:0]
+		s.diagnostics.Clear()
 		s.fetchWarnings(c, sum.Warnings)
 	case s.keepsWarnings(p):
-		s.unkept = s.unkeptBefore
+		s.diagnostics.Keep()
 	default:
-		s.warnings, s.unkept = s.warnings[:0], 0
+		s.diagnostics.Clear()
+		s.diagnostics.Counted(0)
 	}
 	s.takeInsertID(p, c, sum)
 	if p.Uses&plan.WritesUserVariable != 0 {

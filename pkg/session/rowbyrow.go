@@ -13,6 +13,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/exec"
 	"skarv/pkg/metrics"
 	"skarv/pkg/plan"
@@ -68,11 +69,11 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	if err != nil {
 		return err
 	}
-	s.warnings = w.warnings
+	s.diagnostics.Conditions = w.warnings
 	if out.Pending != "" {
-		s.warnings = append(s.warnings, pendingNote(out.Pending))
+		s.diagnostics.Add(pendingNote(out.Pending))
 	}
-	ok := wire.OK{AffectedRows: w.affected, Warnings: uint16(len(s.warnings)), Info: w.info(), LastInsertID: w.lastID}
+	ok := wire.OK{AffectedRows: w.affected, Warnings: s.diagnostics.Warnings(), Info: w.info(), LastInsertID: w.lastID}
 	switch {
 	case w.generated != 0:
 		s.lastInsertID, ok.LastInsertID = w.generated, w.generated
@@ -145,7 +146,7 @@ type rowWrite struct {
 	rows                          int
 	affected, changed, duplicates uint64
 	lastID, generated             uint64
-	warnings                      []Warning
+	warnings                      []diagnostics.Condition
 	// Parts of the text: see split.
 	insertHead, references, assigns, which, limit string
 	ordered                                       bool
@@ -328,7 +329,7 @@ func (w *rowWrite) insert() error {
 		}
 		ok, met, err := w.writeNew(i, verb, row)
 		if e, is := errors.AsType[*sqlerr.Error](err); is && verb == "INSERT IGNORE INTO " && len(news) > 1 && sqlerr.HasCode(e, sqlerr.ConstraintFailed) {
-			w.warnings = append(w.warnings, Warning{"Warning", uint16(e.Code), e.Message, e.State}) // an error only of an INSERT of one row
+			w.warnings = append(w.warnings, diagnostics.Of(diagnostics.Warning, e)) // an error only of an INSERT of one row
 			continue
 		}
 		if err != nil {
@@ -468,7 +469,7 @@ func (w *rowWrite) selected() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w.s.warnings = w.s.warnings[:0]
+	w.s.diagnostics.Clear()
 	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
 	if err := w.s.forValue(func() error { return w.s.selects([]byte(text), take, true) }); err != nil {
 		return "", err
@@ -776,11 +777,7 @@ func (w *rowWrite) strictError() error {
 	if !s.Strict() {
 		return nil
 	}
-	warned := make([]exec.Warned, len(s.warnings))
-	for i, v := range s.warnings {
-		warned[i] = exec.Warned{Level: v.Level, Code: v.Code, Message: v.Message}
-	}
-	return exec.StrictError(warned, s.snap.Flavor, w.n.Finds)
+	return exec.StrictError(s.diagnostics.Conditions, s.snap.Flavor, w.n.Finds)
 }
 
 // behind looks at a row that was written, and runs the triggers behind it, with what it has become. The view shows one that was found through it and has
@@ -829,7 +826,7 @@ func (w *rowWrite) write(i int, text string) (wire.OK, error) {
 	}
 	id, was := s.lastInsertID, s.Info
 	s.Info.RowWrite = true
-	s.warnings = s.warnings[:0]
+	s.diagnostics.Clear()
 	take := &capture{}
 	err := s.within([]byte(text), take)
 	s.Info, s.lastInsertID = was, id
@@ -862,8 +859,8 @@ func (w *rowWrite) found(ok wire.OK) bool {
 
 // keepWarnings adds those of what has just run to the statement's, as far as they are kept.
 func (w *rowWrite) keepWarnings() {
-	if len(w.warnings)+len(w.s.warnings) <= w.s.maxWarnings() {
-		w.warnings = append(w.warnings, w.s.warnings...)
+	if len(w.warnings)+len(w.s.diagnostics.Conditions) <= w.s.MaxWarnings {
+		w.warnings = append(w.warnings, w.s.diagnostics.Conditions...)
 	}
 }
 

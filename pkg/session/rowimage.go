@@ -52,7 +52,7 @@ func (w *rowWrite) all() []int {
 
 // images runs a SELECT of columns.
 func (w *rowWrite) images(text string) ([]image, error) {
-	w.s.warnings = w.s.warnings[:0]
+	w.s.diagnostics.Clear()
 	take := &capture{limit: maxImages + 1, maxBytes: maxCursorBytes}
 	if err := w.s.within([]byte(text), take); err != nil {
 		return nil, err
@@ -163,10 +163,10 @@ func (w *rowWrite) onStage(c *backend.Conn, rows []image, text string) ([]image,
 	if err != nil {
 		return nil, err
 	}
-	s.warnings = s.warnings[:0]
+	s.diagnostics.Clear()
 	if ok.Warnings > 0 {
 		s.fetchWarnings(c, ok.Warnings)
-		w.warnings = append(w.warnings, s.warnings...)
+		w.warnings = append(w.warnings, s.diagnostics.Conditions...)
 	}
 	if sql := st.Doubled(w.all()); sql != "" {
 		if _, doubled, err := c.QueryAll(sql, 1); err != nil || len(doubled) > 0 {

@@ -31,9 +31,9 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 	_, err = c.Exec(string(text))
 	s.client.Leave(c)
 	if err == nil {
-		s.warnings = s.warnings[:0]
+		s.diagnostics.Clear()
 		if c.LastWarnings() > 0 {
-			s.warnings = s.appendWarnings(s.warnings, c)
+			s.diagnostics.Conditions = s.appendWarnings(s.diagnostics.Conditions, c)
 		}
 	}
 	if _, ok := s.lastValues[made]; ok && made.name != "" {
@@ -47,7 +47,7 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 	if err != nil {
 		return txn.Lost(c, err)
 	}
-	return s.ok(wire.OK{Warnings: uint16(len(s.warnings))})
+	return s.ok(wire.OK{Warnings: s.diagnostics.Warnings()})
 }
 
 // makesSequence returns the sequence that the statement at hand will make if it succeeds, none if it leaves one as it is, and the text to

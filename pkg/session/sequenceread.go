@@ -38,7 +38,7 @@ func (s *Session) readSequence() (handled bool, err error) {
 			err = txn.Lost(c, err)
 			return
 		}
-		s.rowCount, s.foundRows = -1, s.used.summary.Rows
+		s.diagnostics.RowCount, s.foundRows = -1, s.used.summary.Rows
 	})
 	return handled, err
 }

@@ -21,6 +21,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/barrier"
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/digest"
 	"skarv/pkg/event"
 	"skarv/pkg/exec"
@@ -142,7 +143,7 @@ type DDLRequest struct {
 // DDLResult is what the client is told.
 type DDLResult struct {
 	Affected uint64
-	Warnings []Warning
+	Warnings []diagnostics.Condition
 	Made     uint64 // the table that was created, whatever its name is later
 }
 
@@ -196,11 +197,8 @@ type settings struct {
 type outcome struct {
 	lastInsertID uint64
 	lastValues   map[sequenceName]string // of sequences
-	rowCount     int64
-	foundRows    uint64 // or notCounted
-	warnings     []Warning
-	unkept       int // warnings that max_error_count leaves out
-	unkeptBefore int // by the statement before
+	foundRows    uint64                  // or notCounted
+	diagnostics  diagnostics.Area
 }
 
 // holding is what holds connections to servers beyond a statement, and what a transaction knows of itself.
@@ -272,9 +270,9 @@ type statementAtHand struct {
 	// judged is nil unless it runs over copies.
 	judged *judgement
 	// faults are the warnings with which a server has refused what the statement has sent it; see noteFault.
-	faults []Warning
+	faults []diagnostics.Condition
 	// beforehand are the warnings of what was computed for the statement at hand before a server has run it: they are told with its own.
-	beforehand []Warning
+	beforehand []diagnostics.Condition
 	// derivedFrom are the tables of information_schema that derived tables of the statement, by their names, stand for.
 	derivedFrom map[string]string
 	// variableColumns are columns of the result at hand that are other than the servers say; see variables.shown.
@@ -694,14 +692,8 @@ func (s *Session) status() wire.Status {
 // ok answers with an OK packet that has the session's status.
 func (s *Session) ok(ok wire.OK) error {
 	ok.Status = s.status() | ok.Status&wire.StatusDBDropped
-	s.rowCount = int64(ok.AffectedRows)
-	if len(s.warnings) > 0 {
-		s.warnings = s.warnings[:min(len(s.warnings), s.maxWarnings())]
-		if ok.Warnings == 0 { // they are those of the statement before
-			s.unkept = max(s.unkept, s.unkeptBefore)
-		}
-	}
-	s.unkept = max(s.unkept, int(ok.Warnings)-len(s.warnings))
+	s.diagnostics.RowCount = int64(ok.AffectedRows)
+	s.diagnostics.End(ok.Warnings, s.MaxWarnings)
 	return s.writeOK(ok)
 }
 

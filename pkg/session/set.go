@@ -179,9 +179,9 @@ func (s *Session) assigned(c *backend.Conn, a variable.Assignments, ok wire.OK, 
 		return refused
 	}
 	if s.cfg.Dialect.MariaDB() { // whose SET keeps what was told before
-		s.unkept = s.unkeptBefore
+		s.diagnostics.Keep()
 	} else if refused == nil {
-		s.warnings = s.warnings[:0]
+		s.diagnostics.Clear()
 	}
 	if refused == nil && ok.Warnings > 0 {
 		s.fetchWarnings(c, ok.Warnings)

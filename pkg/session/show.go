@@ -29,7 +29,7 @@ func (s *Session) show(p *plan.Plan) (handled bool, err error) {
 	}
 	switch p.Topic {
 	case plan.ShowWarnings, plan.ShowErrors:
-		return true, s.showWarnings(p)
+		return true, s.showWarnings()
 	case plan.ShowProcesslist, plan.ShowFullProcesslist:
 		return true, s.showProcesslist(p.Topic == plan.ShowFullProcesslist)
 	case plan.ShowGrants:
@@ -256,7 +256,7 @@ func (s *Session) sendRowsWith(cols []sqltypes.Column, rows [][][]byte, warnings
 			return err
 		}
 	}
-	s.rowCount, s.foundRows = -1, uint64(len(rows))
+	s.diagnostics.RowCount, s.foundRows = -1, uint64(len(rows))
 	return out.end(warnings)
 }
 
@@ -335,7 +335,7 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 		return err
 	}
 	cols, rows, err := c.QueryAll(string(s.args.AppendStatement(nil)), 1)
-	s.warnings = s.warnings[:0]
+	s.diagnostics.Clear()
 	if err == nil && c.LastWarnings() > 0 { // of a view: what it lacks
 		s.fetchWarnings(c, c.LastWarnings())
 	}
@@ -351,7 +351,7 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 		db := s.snap.Databases[t.Database]
 		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single, s.snap.Flavor))
 	}
-	return s.sendRowsWith(cols, rows, uint16(s.warningCount()))
+	return s.sendRowsWith(cols, rows, uint16(s.diagnostics.Count()))
 }
 
 // createText is a server's text of t as Skarv shows it: whoever runs it gets a table of t's kind. single: those of its database are single unless they say

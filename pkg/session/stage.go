@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/exec"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -79,11 +80,7 @@ func (w *workspaceWrite) insert(st *workspace.Stage, ok *wire.OK) error {
 	if n.Returning {
 		sum.Affected, _ = w.held.Rows()
 	}
-	for _, warned := range warnings {
-		if len(s.warnings) < s.maxWarnings() {
-			s.warnings = append(s.warnings, Warning{warned.Level, warned.Code, warned.Message, ""})
-		}
-	}
+	s.diagnostics.Add(warnings[:min(len(warnings), max(0, s.MaxWarnings-len(s.diagnostics.Conditions)))]...)
 	duplicates := records - min(records, ok.AffectedRows) + sum.Duplicates
 	ok.Warnings += uint16(min(sum.Warnings, uint(^uint16(0)-ok.Warnings)))
 	ok.AffectedRows = sum.Affected
@@ -137,7 +134,7 @@ func (w *workspaceWrite) cameBy(ids *exec.Identities, sum exec.Counts, ask func(
 }
 
 // takeStage inserts the rows of the stage into the table. came is the first of ids that has come there.
-func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (sum exec.Counts, came uint64, warnings []exec.Warned, err error) {
+func (w *workspaceWrite) takeStage(st *workspace.Stage, ids *exec.Identities) (sum exec.Counts, came uint64, warnings []diagnostics.Condition, err error) {
 	s, n := w.s, w.n.Stage
 	restore, change := s.modes(), exec.Change{Table: n.Table, Kind: exec.RowInsert, Verb: n.Verb}
 	for i := range n.Table.Columns {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -15,34 +16,17 @@ import (
 // group them, only warns. Skarv computes ahead, and finds out behind it.
 
 // strictly returns the first of the warnings that is an error where a variable is assigned; nil if there is none.
-func (s *Session) strictly(warnings []Warning) *sqlerr.Error {
+func (s *Session) strictly(warnings []diagnostics.Condition) *sqlerr.Error {
 	if !s.Strict() {
 		return nil
 	}
-	for i := range warnings {
-		if w := &warnings[i]; s.isStrict(w) {
-			return &sqlerr.Error{Code: sqlerr.Code(w.Code), State: s.stateOf(w), Message: w.Message}
-		}
-	}
-	return nil
-}
-
-// isStrict reports whether a strict sql_mode makes an error of a warning.
-func (s *Session) isStrict(w *Warning) bool {
-	if w.Level != "Warning" {
-		return false
-	}
-	switch w.Code {
-	case 1048, 1264, 1265, 1292, 1365, 1366, 1406, 1411, 1441, 3020:
-		return true
-	}
-	return s.cfg.Dialect.MariaDB() && w.Code != 1287
+	return diagnostics.StrictAssignment(warnings, s.cfg.Dialect.MariaDB())
 }
 
 // strictInto finds out whether the SELECT ... INTO that has given one row of take fails in a strict sql_mode, and for which of its targets.
 func (a *activation) strictInto(text []byte, take *capture, targets []string) (fault *sqlerr.Error, target int, err error) {
 	s := a.s
-	told := slices.Clone(s.warnings)
+	told := slices.Clone(s.diagnostics.Conditions)
 	if s.strictly(told) == nil || len(take.rows) == 0 {
 		return nil, 0, nil
 	}
@@ -104,10 +88,10 @@ func (a *activation) strictInto(text []byte, take *capture, targets []string) (f
 	}
 	// Without the columns it is only what finds the rows that warns.
 	without := slices.Concat(text[:list.Start], []byte(" NULL "), text[list.End:])
-	s.warnings = s.warnings[:0]
+	s.diagnostics.Clear()
 	err = s.within(without, &capture{limit: 1})
-	finding := slices.Clone(s.warnings)
-	s.warnings = told
+	finding := slices.Clone(s.diagnostics.Conditions)
+	s.diagnostics.Conditions = told
 	if err != nil {
 		return nil, 0, unsure
 	}

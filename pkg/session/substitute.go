@@ -152,7 +152,7 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 	case stmt.Is(name, "LAST_INSERT_ID"):
 		return unsigned(s.lastInsertID), true
 	case stmt.Is(name, "ROW_COUNT"):
-		return signed(strconv.FormatInt(s.rowCount, 10)), true
+		return signed(strconv.FormatInt(s.diagnostics.RowCount, 10)), true
 	case stmt.Is(name, "FOUND_ROWS"):
 		return signed(strconv.FormatUint(s.foundRows, 10)), true
 	}
@@ -174,15 +174,9 @@ func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
 			return unsignedVariable(n), true
 		}
 	case "@@warning_count", "@@session.warning_count":
-		return unsignedVariable(uint64(s.warningCount())), true
+		return unsignedVariable(uint64(s.diagnostics.Count())), true
 	case "@@error_count", "@@session.error_count":
-		n := uint64(0)
-		for _, w := range s.warnings {
-			if w.Level == "Error" {
-				n++
-			}
-		}
-		return unsignedVariable(n), true
+		return unsignedVariable(uint64(s.diagnostics.Errors())), true
 	}
 	if i := s.untold.At(text); i == variable.UniqueChecks {
 		return sessionValue{s.untold.Value(i), "IF(%s, @@session.unique_checks, 0)"}, s.untold.Value(i) == "0" // else it is what servers have

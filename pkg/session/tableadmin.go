@@ -55,7 +55,7 @@ func (s *Session) tableAdmin(p *plan.Plan) error {
 			all = append(all, verdicts[i].good...)
 		}
 	}
-	s.warnings = s.warnings[:0]
+	s.diagnostics.Clear()
 	return s.sendRows(columns, all)
 }
 

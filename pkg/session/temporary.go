@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/plancache"
@@ -188,7 +189,7 @@ func (s *Session) pinnedOn(g placement.NodeGroupID, sql []byte) (wire.OK, error)
 	s.client.Leave(c)
 	if err == nil {
 		s.noteBegun(c)
-		s.warnings = s.warnings[:0]
+		s.diagnostics.Clear()
 		if ok.Warnings > 0 {
 			s.fetchWarnings(c, ok.Warnings)
 		}
@@ -317,7 +318,7 @@ func (s *Session) takeBackTemporary(db, name string) {
 // renameTemporary gives the temporary table that has been filled the name that it shall have. In a transaction, which MySQL would commit by
 // ALTER, a CREATE ... SELECT writes its rows once more. What filling it has warned of is kept.
 func (s *Session) renameTemporary(p *plan.Plan, name string) error {
-	told := s.warnings
+	told := s.diagnostics.Conditions
 	from, to := sqltypes.QuoteIn(p.Database, name), sqltypes.QuoteIn(p.Database, p.Name)
 	rename := []string{"ALTER TABLE " + from + " RENAME TO " + to}
 	if t := s.temps.tables.Table(p.Database, name); s.tx != nil && t != nil {
@@ -339,7 +340,7 @@ func (s *Session) renameTemporary(p *plan.Plan, name string) error {
 		}
 	}
 	s.temps.tables.Drop(p.Database, name)
-	s.warnings = told
+	s.diagnostics.Conditions = told
 	return s.noteTemporary(p.Database, p.Name)
 }
 
@@ -416,7 +417,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 		return err == nil || s.snap.Flavor == catalog.MariaDB && sqlerr.HasCode(err, sqlerr.UnknownTable)
 	}
 	var missing error
-	var notes []Warning
+	var notes []diagnostics.Condition
 	if own < len(refs) && !p.Change.Temporary {
 		if notes, missing = s.dropOthers(refs); !goesOn(missing) {
 			return missing
@@ -445,7 +446,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 	if err != nil {
 		return err
 	}
-	s.warnings = append(s.warnings, notes...)
+	s.diagnostics.Add(notes...)
 	ok.Warnings += uint16(len(notes))
 	if p.Change.Temporary {
 		ok = s.changed(ok)
@@ -454,7 +455,7 @@ func (s *Session) dropTemporary(p *plan.Plan, own int) error {
 }
 
 // dropOthers drops the tables of a DROP TABLE that are no temporary ones: before those, so that they stay if this is refused.
-func (s *Session) dropOthers(refs []sqlparse.TableRef) ([]Warning, error) {
+func (s *Session) dropOthers(refs []sqlparse.TableRef) ([]diagnostics.Condition, error) {
 	var names []string
 	for _, r := range refs {
 		if !s.isTemporary(r) {

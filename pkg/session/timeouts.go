@@ -57,6 +57,6 @@ func (s *Session) selectVariables(st *sqlparse.Statement) (handled bool, err err
 	if err != nil {
 		return true, txn.Lost(c, err)
 	}
-	s.rowCount, s.foundRows = -1, sum.Rows
+	s.diagnostics.RowCount, s.foundRows = -1, sum.Rows
 	return true, nil
 }

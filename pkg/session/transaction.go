@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -154,7 +155,7 @@ func (s *Session) transactionControl(p *plan.Plan) error {
 
 // notRolledBack notes the warning of a ROLLBACK that has left what tables of other engines than InnoDB have got.
 func (s *Session) notRolledBack() (warnings uint16) {
-	s.warnings = append(s.warnings[:0], Warning{"Warning", 1196, "Some non-transactional changed tables couldn't be rolled back", ""})
+	s.diagnostics.Replace(diagnostics.Condition{Level: diagnostics.Warning, Code: 1196, Message: "Some non-transactional changed tables couldn't be rolled back"})
 	return 1
 }
 
@@ -163,12 +164,12 @@ func (s *Session) pending(out txn.Outcome) (warnings uint16) {
 	if out.Pending == "" {
 		return out.Warnings
 	}
-	s.warnings = append(s.warnings[:0], pendingNote(out.Pending))
+	s.diagnostics.Replace(pendingNote(out.Pending))
 	return 1
 }
 
-func pendingNote(id txn.ID) Warning {
-	return Warning{"Note", uint16(sqlerr.UnknownError), "transaction " + string(id) + " is committed; some node groups have yet to show it", ""}
+func pendingNote(id txn.ID) diagnostics.Condition {
+	return diagnostics.Of(diagnostics.Note, sqlerr.UnknownError.New("transaction "+string(id)+" is committed; some node groups have yet to show it"))
 }
 
 // writes reports whether a statement may change rows.

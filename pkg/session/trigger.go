@@ -155,7 +155,7 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 	if err := w.load(p, old, row); err != nil {
 		return err
 	}
-	id, rowCount, foundRows := s.lastInsertID, s.rowCount, s.foundRows
+	id, rowCount, foundRows := s.lastInsertID, s.diagnostics.RowCount, s.foundRows
 	s.calls.stack = append(s.calls.stack, &activation{s: s, routine: p.routine, prog: p.prog, vars: p.vars, trigger: p})
 	if len(s.calls.firing) == 0 {
 		s.calls.firingIn = s.tx
@@ -166,8 +166,8 @@ func (w *rowWrite) runProgram(p *program, old, row image) error {
 	back()
 	s.calls.firing = s.calls.firing[:len(s.calls.firing)-1]
 	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
-	s.lastInsertID, s.rowCount, s.foundRows = id, rowCount, foundRows
-	s.warnings = s.warnings[:0]
+	s.lastInsertID, s.diagnostics.RowCount, s.foundRows = id, rowCount, foundRows
+	s.diagnostics.Clear()
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/diagnostics"
 	"skarv/pkg/planner"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
@@ -205,11 +206,11 @@ func (v *variables) exec(text string) error {
 		} else if err != nil {
 			return err
 		}
-		v.s.warnings = v.s.warnings[:0]
+		v.s.diagnostics.Clear()
 		if ok.Warnings > 0 {
 			v.s.fetchWarnings(c, ok.Warnings)
-			for i := range v.s.warnings {
-				w := &v.s.warnings[i]
+			for i := range v.s.diagnostics.Conditions {
+				w := &v.s.diagnostics.Conditions[i]
 				w.Message = v.inNoRow(w.Message)
 			}
 		}
@@ -344,24 +345,24 @@ func (v *variables) assign(name, expr string, from *activation) error {
 	if err != nil {
 		return err
 	}
-	var told []Warning // of computing the value
+	var told []diagnostics.Condition // of computing the value
 	switch {
 	case !plain:
-		v.s.warnings = nil
+		v.s.diagnostics.Conditions = nil
 		if expr, err = v.s.valueOf(expr, from, binaryType(v.list[v.at(name)].Type)); err != nil {
 			return err
 		}
-		if fault := v.s.strictly(v.s.warnings); fault != nil {
+		if fault := v.s.strictly(v.s.diagnostics.Conditions); fault != nil {
 			return fault
 		}
-		told = slices.Clone(v.s.warnings)
+		told = slices.Clone(v.s.diagnostics.Conditions)
 	case of != nil && of != v:
 		expr = "(SELECT " + expr + " FROM " + of.table + ")"
 	}
 	v.values = nil
 	err = v.exec("UPDATE " + v.table + " SET " + sqltypes.QuoteName(v.list[v.at(name)].Name) + " = " + expr + " LIMIT 1")
 	if len(told) > 0 {
-		v.s.warnings = append(told, v.s.warnings...)
+		v.s.diagnostics.Conditions = append(told, v.s.diagnostics.Conditions...)
 	}
 	return err
 }
@@ -624,7 +625,7 @@ func (v *variables) show(text []byte) (ok bool, err error) {
 		if err != nil {
 			return err
 		}
-		s.warnings = s.warnings[:0]
+		s.diagnostics.Clear()
 		if c.LastWarnings() > 0 {
 			s.fetchWarnings(c, c.LastWarnings())
 		}

@@ -88,14 +88,14 @@ func (s *Session) workspaceWrite(p *plan.Plan, n *plan.Workspace) error {
 	c.Dirty = true // reading back user variables has declared it clean
 	c.Release()
 	s.used.summary = wire.ResultSummary{AffectedRows: ok.AffectedRows, Warnings: ok.Warnings}
-	s.rowCount = int64(ok.AffectedRows)
+	s.diagnostics.RowCount = int64(ok.AffectedRows)
 	s.valuesOnce(&ok.Warnings, &ok.Info)
-	s.noteUnkept(ok.Warnings)
+	s.diagnostics.Counted(ok.Warnings)
 	if w.generated || p.Uses&plan.SetsLastInsertID != 0 && ok.LastInsertID != 0 {
 		s.lastInsertID = ok.LastInsertID
 	}
 	if rows, any := w.held.Rows(); any {
-		s.rowCount, s.foundRows = -1, rows
+		s.diagnostics.RowCount, s.foundRows = -1, rows
 		out := s.newOutput()
 		if err := w.held.Pass(out, nil); err != nil {
 			return err
@@ -156,7 +156,7 @@ func (w *workspaceWrite) run() (ok wire.OK, err error) {
 	}
 	w.conns.keep()
 	if ok.Warnings += w.conns.pending; w.conns.pending > 0 {
-		s.warnings = append(s.warnings, w.conns.warnings[len(w.conns.warnings)-1])
+		s.diagnostics.Add(w.conns.warnings[len(w.conns.warnings)-1])
 	}
 	return ok, nil
 }
@@ -277,11 +277,11 @@ func (w *workspaceWrite) compute(st *workspace.Stage) (ok wire.OK, err error) {
 		ok = *head.OK
 		ok.Info = slices.Clone(ok.Info)
 	}
-	s.warnings = s.warnings[:0]
+	s.diagnostics.Clear()
 	if ok.Warnings > 0 {
 		s.fetchWarnings(c, ok.Warnings)
-		for i := range s.warnings {
-			s.warnings[i].Message = w.told(s.warnings[i].Message)
+		for i := range s.diagnostics.Conditions {
+			s.diagnostics.Conditions[i].Message = w.told(s.diagnostics.Conditions[i].Message)
 		}
 	}
 	if w.p.Uses&plan.WritesUserVariable != 0 {

@@ -30,6 +30,8 @@ type Meaning struct {
 	AllUTF8    bool
 	FixedClock bool // the client has set its timestamp variable
 	SortLength int  // max_sort_length, 0: the servers' own
+	// MaxWarnings is how many of one statement's warnings are kept: max_error_count.
+	MaxWarnings int
 }
 
 // Charsets are the character set in which a client writes, and the collation of its literals.
@@ -132,7 +134,20 @@ func (r Rules) Read(st *backend.State) (m Meaning, err error) {
 	m.FixedClock = fixed && clock != "DEFAULT"
 	sorted, _ := st.Get("@@session.`max_sort_length`")
 	m.SortLength, _ = strconv.Atoi(sorted)
+	m.MaxWarnings = r.maxWarnings(st)
 	return m, nil
+}
+
+// maxWarnings is max_error_count, or the servers' own default.
+func (r Rules) maxWarnings(st *backend.State) int {
+	v, _ := st.Get("@@session.`max_error_count`")
+	if n, err := strconv.ParseUint(v, 10, 16); err == nil {
+		return int(n)
+	}
+	if r.MariaDB {
+		return 64
+	}
+	return 1024
 }
 
 // hoursTwice reports whether a session's time zone is one that may have hours twice: neither the servers' own (""), nor an offset, nor UTC.
