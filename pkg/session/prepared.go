@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/paramtype"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/sequencecall"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -171,7 +172,7 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 			return d, err
 		}
 		if len(calls) > 0 {
-			if err := shown.Scan(withSequenceValues(s.stmt, calls, nil), s.Mode); err != nil {
+			if err := shown.Scan(sequencecall.AnyText(s.stmt, calls), s.Mode); err != nil {
 				return d, err
 			}
 			s.stmt, sql = shown, bytes.Clone(shown.SQL())

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
+	"skarv/pkg/substitution"
 	"skarv/pkg/wire"
 )
 
@@ -59,7 +60,7 @@ func (s *Session) activeRoles() []string {
 }
 
 // currentRole is what CURRENT_ROLE() gives; ok is false if that is what servers say who know of no role.
-func (s *Session) currentRole(stmt *sqlparse.Statement) (v sessionValue, ok bool) {
+func (s *Session) currentRole(stmt *sqlparse.Statement) (v substitution.Value, ok bool) {
 	names := s.activeRoles()
 	if len(names) == 0 {
 		return v, false
@@ -72,7 +73,7 @@ func (s *Session) currentRole(stmt *sqlparse.Statement) (v sessionValue, ok bool
 		}
 	}
 	text := sqltypes.Quoted(strings.Join(names, ","), stmt.Mode()&sqlparse.NoBackslashEscapes != 0)
-	return sessionValue{text, typed}, true
+	return substitution.Value{Text: text, Typed: typed}, true
 }
 
 // activeRole is the role that is active on MariaDB; nil: none is, or the account does not have it any more.

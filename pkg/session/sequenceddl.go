@@ -10,6 +10,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/plan"
+	"skarv/pkg/sequencecall"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/txn"
@@ -36,12 +37,12 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 			s.diagnostics.Conditions = s.appendWarnings(s.diagnostics.Conditions, c)
 		}
 	}
-	if _, ok := s.lastValues[made]; ok && made.name != "" {
-		if err == nil {
-			delete(s.lastValues, made)
-		} else if !c.Usable() {
-			s.setLastValue(made, "")
-		}
+	switch {
+	case made.Name == "":
+	case err == nil:
+		s.lastValues.Made(made)
+	case !c.Usable():
+		s.lastValues.Lost(made)
 	}
 	s.done(c, err)
 	if err != nil {
@@ -52,15 +53,15 @@ func (s *Session) sequenceDDL(p *plan.Plan) error {
 
 // makesSequence returns the sequence that the statement at hand will make if it succeeds, none if it leaves one as it is, and the text to
 // send. c is to the server that has the sequences: it replaces one under its own lock, and leaves it alone when it refuses the statement.
-func (s *Session) makesSequence(c *backend.Conn, p *plan.Plan) (made sequenceName, text []byte, err error) {
+func (s *Session) makesSequence(c *backend.Conn, p *plan.Plan) (made sequencecall.Name, text []byte, err error) {
 	text = s.args.AppendStatement(nil)
 	replace := p.Change.OrReplace
 	if p.Change.Verb != plan.VerbCreate {
 		return made, text, nil
 	}
-	made = sequenceName{p.Database, p.Name}
+	made = sequencecall.Name{DB: p.Database, Name: p.Name}
 	if s.snap.LowerCaseTableNames != 0 {
-		made.name = strings.ToLower(made.name)
+		made.Name = strings.ToLower(made.Name)
 	}
 	var words [2]sqlparse.Span // OR REPLACE
 	tokens := s.stmt.Tokens()
@@ -77,7 +78,7 @@ func (s *Session) makesSequence(c *backend.Conn, p *plan.Plan) (made sequenceNam
 		return made, nil, err
 	case ifNotExists: // beside OR REPLACE a server refuses it
 		if there != "" {
-			made = sequenceName{}
+			made = sequencecall.Name{}
 		}
 	case there == "": // somebody else may make a table meanwhile, which is not to be replaced
 		for _, w := range words {

@@ -33,6 +33,7 @@ import (
 	"skarv/pkg/plancache"
 	"skarv/pkg/planner"
 	"skarv/pkg/processlist"
+	"skarv/pkg/sequencecall"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -196,8 +197,8 @@ type settings struct {
 // outcome is what a statement leaves for those behind it that ask.
 type outcome struct {
 	lastInsertID uint64
-	lastValues   map[sequenceName]string // of sequences
-	foundRows    uint64                  // or notCounted
+	lastValues   sequencecall.Last
+	foundRows    uint64 // or notCounted
 	diagnostics  diagnostics.Area
 }
 

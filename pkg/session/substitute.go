@@ -1,15 +1,13 @@
 package session
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
+	"skarv/pkg/substitution"
 	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
@@ -33,14 +31,14 @@ func (s *Session) substitute() ([]byte, error) {
 	default:
 		return nil, nil
 	}
-	var edits []valueEdit
+	var edits []substitution.Edit
 	tokens := stmt.Tokens()
 	prev := sqlparse.Token{}
 	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; prev, tok = tok, tokens.Next() {
 		switch tok.Kind {
 		case sqlparse.SysVar:
 			if v, ok := s.sessionVariable(string(stmt.Text(tok.Span))); ok && stmt.Kind() != sqlparse.Set {
-				edits = append(edits, valueEdit{tok.Span, v})
+				edits = append(edits, substitution.Edit{Span: tok.Span, Value: v})
 			}
 		case sqlparse.Word:
 			if prev.Kind == sqlparse.Op && stmt.Is(prev, ".") {
@@ -60,13 +58,13 @@ func (s *Session) substitute() ([]byte, error) {
 					return nil, sqlerr.Unsupported("LAST_INSERT_ID() beside LAST_INSERT_ID(expression)", "use two statements")
 				}
 				if v, ok := s.sessionFunction(stmt, tok); ok {
-					edits = append(edits, valueEdit{sqlparse.Span{Start: tok.Start, End: end.End}, v})
+					edits = append(edits, substitution.Edit{Span: sqlparse.Span{Start: tok.Start, End: end.End}, Value: v})
 				}
 			} else if stmt.Is(tok, "CURRENT_USER") {
-				edits = append(edits, valueEdit{tok.Span, userName(s.currentUser(), stmt)})
+				edits = append(edits, substitution.Edit{Span: tok.Span, Value: substitution.Name(s.currentUser(), stmt.Mode())})
 			} else if s.cfg.Dialect.MariaDB() && stmt.Is(tok, "CURRENT_ROLE") {
 				if v, ok := s.currentRole(stmt); ok {
-					edits = append(edits, valueEdit{tok.Span, v})
+					edits = append(edits, substitution.Edit{Span: tok.Span, Value: v})
 				}
 			}
 		}
@@ -74,121 +72,64 @@ func (s *Session) substitute() ([]byte, error) {
 	if len(edits) == 0 {
 		return nil, nil
 	}
-	return withValues(stmt, edits), nil
+	return substitution.Text(stmt, edits), nil
 }
 
-// valueEdit is a value to put in the place of what stands in a statement.
-type valueEdit struct {
-	span sqlparse.Span
-	sessionValue
-}
-
-// withValues is a statement's text with edits made, which are in the order of their places. Columns of the outermost SELECT, or of
-// RETURNING, keep their names.
-func withValues(stmt *sqlparse.Statement, edits []valueEdit) []byte {
-	items := stmt.SelectItems(nil)
-	if stmt.Uses()&sqlparse.Returning != 0 {
-		items = stmt.ReturningItems(nil) // of an INSERT ... SELECT the names in the SELECT are nobody's
-	}
-	sql, out, at := stmt.SQL(), []byte(nil), 0
-	for i, e := range edits {
-		out = append(out, sql[at:e.span.Start]...)
-		shown := slices.ContainsFunc(items, func(it sqlparse.SelectItem) bool {
-			return e.span.Start >= it.Expr.Start && e.span.End <= it.Expr.End
-		})
-		if shown && e.typed != "" {
-			out = fmt.Appendf(out, e.typed, e.text)
-		} else {
-			out = append(out, e.text...) // a plain literal, by which a key can be routed
-		}
-		at = e.span.End
-		for _, it := range items {
-			last := i+1 == len(edits) || edits[i+1].span.Start >= it.Expr.End
-			if !it.Star && it.Alias.Start == it.Alias.End && e.span.Start >= it.Expr.Start && e.span.End <= it.Expr.End && last {
-				out = append(out, sql[at:it.Expr.End]...)
-				at = it.Expr.End
-				out = append(out, " AS "...)
-				out = append(out, sqltypes.QuoteName(string(stmt.AppendColumnName(nil, it)))...)
-			}
-		}
-	}
-	return append(out, sql[at:]...)
-}
-
-// sessionValue is a literal and, for numbers, the format of an expression of the function's type, for where the value is
-// shown: a bit operation is BIGINT UNSIGNED, a sum BIGINT.
-type sessionValue struct{ text, typed string }
-
-func unsigned(v uint64) sessionValue { return sessionValue{strconv.FormatUint(v, 10), "(%s | 0)"} }
-
-// signed is a BIGINT of the width that servers give it: a product is as wide as its factors, and one more.
-func signed(v string) sessionValue { return sessionValue{v, "(%s + 0*100000000000000000)"} }
-
-// userName is a name as USER() gives it: as a literal does not have it, in the character set of identifiers, which is that of VERSION(), too.
-func userName(name string, stmt *sqlparse.Statement) sessionValue {
-	return sessionValue{sqltypes.Quoted(name, stmt.Mode()&sqlparse.NoBackslashEscapes != 0), "CONCAT(LEFT(VERSION(), 0), %s)"}
-}
-
-// unsignedVariable is unsigned for a variable, which may be NULL as far as servers know.
-func unsignedVariable(v uint64) sessionValue {
-	return sessionValue{strconv.FormatUint(v, 10), "NULLIF(%s | 0, NULL)"}
-}
-
-func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token) (v sessionValue, ok bool) {
+func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token) (v substitution.Value, ok bool) {
 	switch {
 	case stmt.Is(name, "CONNECTION_ID"):
 		if s.cfg.Dialect.MariaDB() {
-			return sessionValue{strconv.FormatUint(uint64(s.conn.ID()), 10), "IF(1, CAST(%s AS UNSIGNED), CRC32(''))"}, true // INT UNSIGNED, as both are
+			return substitution.Value{Text: strconv.FormatUint(uint64(s.conn.ID()), 10), Typed: "IF(1, CAST(%s AS UNSIGNED), CRC32(''))"}, true // INT UNSIGNED, as both are
 		}
-		return unsigned(uint64(s.conn.ID())), true
+		return substitution.Unsigned(uint64(s.conn.ID())), true
 	case stmt.Is(name, "CURRENT_ROLE"):
 		return s.currentRole(stmt)
 	case stmt.Is(name, "USER"), stmt.Is(name, "SESSION_USER"), stmt.Is(name, "SYSTEM_USER"):
-		return userName(s.user+"@"+s.host, stmt), true
+		return substitution.Name(s.user+"@"+s.host, stmt.Mode()), true
 	case stmt.Is(name, "CURRENT_USER"):
-		return userName(s.currentUser(), stmt), true
+		return substitution.Name(s.currentUser(), stmt.Mode()), true
 	case (stmt.Is(name, "DATABASE") || stmt.Is(name, "SCHEMA")) && strings.EqualFold(s.db, catalog.VirtualDB):
-		return sessionValue{"'" + catalog.VirtualDB + "'", ""}, true // the servers have no such schema
+		return substitution.Value{Text: "'" + catalog.VirtualDB + "'"}, true // the servers have no such schema
 	case stmt.Is(name, "LAST_INSERT_ID"):
-		return unsigned(s.lastInsertID), true
+		return substitution.Unsigned(s.lastInsertID), true
 	case stmt.Is(name, "ROW_COUNT"):
-		return signed(strconv.FormatInt(s.diagnostics.RowCount, 10)), true
+		return substitution.Signed(s.diagnostics.RowCount), true
 	case stmt.Is(name, "FOUND_ROWS"):
-		return signed(strconv.FormatUint(s.foundRows, 10)), true
+		return substitution.Signed(int64(s.foundRows)), true
 	}
 	return v, false
 }
 
-func (s *Session) sessionVariable(text string) (v sessionValue, ok bool) {
+func (s *Session) sessionVariable(text string) (v substitution.Value, ok bool) {
 	switch variable.FoldASCII(text) {
 	case "@@last_insert_id", "@@identity", "@@session.last_insert_id", "@@session.identity":
-		return unsignedVariable(s.lastInsertID), true
+		return substitution.UnsignedVariable(s.lastInsertID), true
 	case "@@pseudo_thread_id", "@@session.pseudo_thread_id":
-		return unsignedVariable(uint64(s.conn.ID())), true
+		return substitution.UnsignedVariable(uint64(s.conn.ID())), true
 	case "@@in_transaction", "@@session.in_transaction":
 		if s.cfg.Dialect.MariaDB() {
 			n := uint64(0)
 			if s.status().Has(wire.StatusInTrans) {
 				n = 1
 			}
-			return unsignedVariable(n), true
+			return substitution.UnsignedVariable(n), true
 		}
 	case "@@warning_count", "@@session.warning_count":
-		return unsignedVariable(uint64(s.diagnostics.Count())), true
+		return substitution.UnsignedVariable(uint64(s.diagnostics.Count())), true
 	case "@@error_count", "@@session.error_count":
-		return unsignedVariable(uint64(s.diagnostics.Errors())), true
+		return substitution.UnsignedVariable(uint64(s.diagnostics.Errors())), true
 	}
 	if i := s.untold.At(text); i == variable.UniqueChecks {
-		return sessionValue{s.untold.Value(i), "IF(%s, @@session.unique_checks, 0)"}, s.untold.Value(i) == "0" // else it is what servers have
+		return substitution.Value{Text: s.untold.Value(i), Typed: "IF(%s, @@session.unique_checks, 0)"}, s.untold.Value(i) == "0" // else it is what servers have
 	} else if i >= 0 {
-		return sessionValue{s.untold.Value(i), "NULLIF(%s | 0, NULL)"}, true
+		return substitution.Value{Text: s.untold.Value(i), Typed: "NULLIF(%s | 0, NULL)"}, true
 	}
 	global := strings.TrimPrefix(strings.TrimPrefix(variable.FoldASCII(text), "@@"), "global.")
 	if v, ok := s.clusterVariable(strings.Trim(global, "`")); ok {
-		return sessionValue{"'" + v + "'", ""}, true
+		return substitution.Value{Text: "'" + v + "'"}, true
 	}
 	if own := s.ours.Value(variable.OwnName(text)); own != "" {
-		return sessionValue{"'" + own + "'", ""}, true
+		return substitution.Value{Text: "'" + own + "'"}, true
 	}
 	return v, false
 }

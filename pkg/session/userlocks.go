@@ -1,9 +1,6 @@
 package session
 
 import (
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"skarv/pkg/backend"
@@ -13,8 +10,8 @@ import (
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
-	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
+	"skarv/pkg/userlock"
 	"skarv/pkg/variable"
 	"skarv/pkg/wire"
 )
@@ -26,9 +23,7 @@ import (
 // has locks on one server while others ask the next.
 type userLocks struct {
 	conn *backend.Conn
-	// names are literals that GET_LOCK was called with; unknown: it was called with something else.
-	names   map[string]bool
-	unknown bool
+	held userlock.Held
 }
 
 // enterLocks announces that the session uses the cluster's user-level locks, until s.hold.EndLocks, and returns the node group that has
@@ -65,8 +60,8 @@ func (s *Session) userLock(p *plan.Plan) error {
 	if err := s.lockConnection(); err != nil {
 		return err
 	}
-	calls := s.lockCalls()
-	s.mutex.note(calls)
+	calls := userlock.Calls(s.stmt)
+	s.mutex.held.Note(calls)
 	c := s.mutex.conn
 	s.client.Enter(c)
 	err := s.runUserLock(p, c, s.lockText(calls))
@@ -101,16 +96,16 @@ func (s *Session) setLocks(a variable.Assignments) error {
 		return err
 	}
 	c := s.mutex.conn
-	calls := s.lockCalls()
+	calls := userlock.Calls(s.stmt)
 	run := func(c *backend.Conn) (wire.OK, error) { return s.runSet(c, nil) }
-	if slices.ContainsFunc(calls, func(c lockCall) bool { return c.function == "is_used_lock" }) {
+	if userlock.AskOwner(calls) {
 		if s.args.Params() != nil && s.stmt.NumParams() > 0 {
 			return sqlerr.Unsupported("IS_USED_LOCK() in a prepared SET with parameters", "use SELECT IS_USED_LOCK(...) INTO @variable")
 		}
 		text := string(s.lockText(calls))
 		run = func(c *backend.Conn) (wire.OK, error) { return c.Exec(text) }
 	}
-	s.mutex.note(calls)
+	s.mutex.held.Note(calls)
 	s.client.Enter(c)
 	ok, refused := run(c)
 	err := s.assigned(c, a, ok, refused)
@@ -149,7 +144,7 @@ func (s *Session) lockConnection() error {
 		s.hold.EndLocks()
 		return err
 	}
-	s.mutex = &userLocks{conn: c, names: map[string]bool{}}
+	s.mutex = &userLocks{conn: c}
 	s.client.HasLocks(c.ThreadID())
 	return nil
 }
@@ -175,129 +170,27 @@ func (s *Session) dropUserLocks() {
 	}
 }
 
-// lockCall is one call of a function of user-level locks.
-type lockCall struct {
-	function string
-	sqlparse.Span
-	name    string // the literal it is called with
-	literal bool
-}
-
-// lockCalls finds the calls in the statement at hand.
-func (s *Session) lockCalls() (list []lockCall) {
-	tokens := s.stmt.Tokens()
-	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
-		if tok.Kind != sqlparse.Word {
-			continue
-		}
-		name := strings.ToLower(string(s.stmt.Text(tok.Span)))
-		switch name {
-		case "get_lock", "release_lock", "is_free_lock", "is_used_lock", "release_all_locks":
-		default:
-			continue
-		}
-		ahead := tokens
-		if !s.stmt.Is(ahead.Next(), "(") {
-			continue
-		}
-		call := lockCall{function: name, Span: tok.Span}
-		arg := ahead.Next()
-		end := ahead
-		if next := end.Next(); arg.Kind == sqlparse.StringLit && (s.stmt.Is(next, ",") || s.stmt.Is(next, ")")) {
-			call.name, call.literal = string(s.stmt.AppendName(nil, arg)), true // which of them are one a server knows
-		}
-		for inside := true; inside && arg.Kind != sqlparse.EOF; arg = ahead.Next() {
-			inside = arg.Depth > tok.Depth
-			call.End = arg.End
-		}
-		list = append(list, call)
-	}
-	return list
-}
-
-// lockText is the statement at hand with the ids of the cluster's sessions in the place of what IS_USED_LOCK() tells, the
-// ids of connections to the server.
-func (s *Session) lockText(calls []lockCall) (text []byte) {
-	at := 0
-	items := s.stmt.SelectItems(nil)
-	for i, c := range calls {
-		if c.function != "is_used_lock" {
-			continue
-		}
-		call := s.args.AppendSpan(nil, c.Span)
-		text = s.args.AppendSpan(text, sqlparse.Span{Start: at, End: c.Start})
-		text = s.appendOwner(text, call)
-		at = c.End
-		for _, it := range items {
-			more := i+1 < len(calls) && calls[i+1].function == "is_used_lock" && calls[i+1].Start < it.Expr.End
-			if !it.Star && it.Alias.End == 0 && c.Start >= it.Expr.Start && c.End <= it.Expr.End && !more {
-				text = s.args.AppendSpan(text, sqlparse.Span{Start: at, End: it.Expr.End})
-				at = it.Expr.End
-				text = append(append(text, " AS "...), sqltypes.QuoteName(string(s.stmt.AppendColumnName(nil, it)))...)
+// lockText is the statement at hand, with what it asks of the sessions that have locks.
+func (s *Session) lockText(calls []userlock.Call) []byte {
+	var owners []userlock.Owner
+	if userlock.AskOwner(calls) {
+		for _, p := range s.allProcesses() {
+			if p.LockThread != 0 {
+				owners = append(owners, userlock.Owner{Thread: p.LockThread, Session: p.ID})
 			}
 		}
 	}
-	return s.args.AppendSpan(text, sqlparse.Span{Start: at, End: len(s.stmt.SQL())})
-}
-
-func utoa(v uint32) string { return strconv.FormatUint(uint64(v), 10) }
-
-// appendOwner appends an expression for the session that has a lock.
-func (s *Session) appendOwner(dst, call []byte) []byte {
-	owners := s.allProcesses()
-	unsigned := !s.cfg.Dialect.MariaDB()
-	if unsigned {
-		dst = append(dst, "CAST"...)
-	}
-	dst = append(dst, "(CASE "...)
-	dst = append(dst, call...)
-	for _, p := range owners {
-		if p.LockThread != 0 {
-			dst = append(dst, " WHEN "+utoa(p.LockThread)+" THEN "+utoa(p.ID)...)
-		}
-	}
-	dst = append(dst, " WHEN 0 THEN 100000000"...) // never; for the type's sake
-	if unsigned {
-		return append(dst, " END AS UNSIGNED)"...)
-	}
-	return append(dst, " END)"...)
-}
-
-// note remembers which locks calls may take: a statement that fails may have taken some.
-func (m *userLocks) note(calls []lockCall) {
-	for _, c := range calls {
-		switch {
-		case c.function != "get_lock":
-		case c.literal:
-			m.names[c.name] = true
-		default:
-			m.unknown = true
-		}
-	}
+	return userlock.Text(s.stmt, calls, owners, s.args.AppendSpan)
 }
 
 // releaseLocks gives the connection back once the session has no locks any more.
-func (s *Session) releaseLocks(calls []lockCall) error {
+func (s *Session) releaseLocks(calls []userlock.Call) error {
 	m := s.mutex
-	released := slices.ContainsFunc(calls, func(c lockCall) bool { return c.function == "release_lock" || c.function == "release_all_locks" })
-	if m.unknown && !released || len(m.names) > 0 && !released {
+	switch m.held.Behind(calls) {
+	case userlock.Some:
 		return nil
-	}
-	if m.unknown {
-		if len(calls) != 1 || calls[0].function != "release_all_locks" {
-			return nil
-		}
-	} else if len(m.names) > 0 {
-		var sql []byte
-		for n := range m.names {
-			if sql == nil {
-				sql = append(sql, "SELECT COALESCE(SUM(x), 0) FROM (SELECT "...)
-			} else {
-				sql = append(sql, " UNION ALL SELECT "...)
-			}
-			sql = append(sql, "IS_USED_LOCK("+s.quoted(n)+") <=> "+utoa(m.conn.ThreadID())+" AS x"...)
-		}
-		_, rows, err := m.conn.QueryAll(string(append(sql, ") y"...)), 1)
+	case userlock.Asked:
+		_, rows, err := m.conn.QueryAll(m.held.Count(m.conn.ThreadID(), s.Mode&sqlparse.NoBackslashEscapes != 0), 1)
 		if err != nil || len(rows) != 1 {
 			return s.lockLost(m.conn, err)
 		}
