@@ -31,6 +31,7 @@ import (
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/statistics"
 	"skarv/pkg/variable"
+	"skarv/pkg/virtualdb"
 	"skarv/pkg/workspace"
 )
 
@@ -77,15 +78,20 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Log:       s.log,
 	}
 	cfg.Peers = peers{s}
-	cfg.Transactions, cfg.ListTransactions = s.coordinator, s.listTransactions
+	cfg.Transactions = s.coordinator
 	cfg.HoldCommits, cfg.WatchCommits = s.holdCommits, s.watchCommits
-	cfg.ListReorganisations = s.listReorganisations
-	cfg.ListSchemaChanges = s.listSchemaChanges
-	cfg.ListStatements = s.listStatements
-	cfg.EventStates = func(ctx context.Context) (map[catalog.EventKey]event.State, error) { return event.States(ctx, s.store) }
-	cfg.PartitionLoad = func(ctx context.Context) ([]float64, error) {
-		rates, _, _, err := s.partitionLoad(ctx, true)
-		return rates, err
+	cfg.Cluster = &virtualdb.Cluster{
+		Pools:           s.pools,
+		Clients:         s.sessions,
+		Reorganisations: s.listReorganisations,
+		SchemaChanges:   s.listSchemaChanges,
+		Statements:      s.listStatements,
+		EventStates:     func(ctx context.Context) (map[catalog.EventKey]event.State, error) { return event.States(ctx, s.store) },
+		PartitionLoad: func(ctx context.Context) ([]float64, error) {
+			rates, _, _, err := s.partitionLoad(ctx, true)
+			return rates, err
+		},
+		Transactions: s.listTransactions,
 	}
 	tlsConfig, _ := s.cfg.MySQL.tlsConfig(s.log)
 	proxyNetworks, _ := s.cfg.MySQL.proxyNetworks()
@@ -330,18 +336,18 @@ func greeting(version string) string {
 }
 
 // listReorganisations returns the reorganisations for skarv.reorganisations.
-func (s *Server) listReorganisations(ctx context.Context) ([]session.Reorganisation, error) {
+func (s *Server) listReorganisations(ctx context.Context) ([]virtualdb.Reorganisation, error) {
 	list, err := reorg.List(ctx, s.store)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]session.Reorganisation, len(list))
+	out := make([]virtualdb.Reorganisation, len(list))
 	for i, r := range list {
 		st, err := reorg.StatusOf(ctx, s.store, r, control.Role)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = session.Reorganisation{
+		out[i] = virtualdb.Reorganisation{
 			ID: r.ID, Kind: r.Kind, State: string(r.State), Outcome: string(r.Outcome), Problem: r.Problem, Partitions: r.Partitions(),
 			Paused: r.Paused, Created: r.Created, Pause: r.Pause, Rows: r.Rows, RowsEstimated: r.Rows, Bytes: r.Bytes, Advice: st.Advice,
 		}
@@ -357,11 +363,11 @@ func (s *Server) listReorganisations(ctx context.Context) ([]session.Reorganisat
 }
 
 // listSchemaChanges returns the schema changes for skarv.schema_changes.
-func (s *Server) listSchemaChanges(ctx context.Context) ([]session.SchemaChange, error) {
+func (s *Server) listSchemaChanges(ctx context.Context) ([]virtualdb.SchemaChange, error) {
 	jobs, err := control.Jobs(ctx, s.store)
-	out := make([]session.SchemaChange, len(jobs))
+	out := make([]virtualdb.SchemaChange, len(jobs))
 	for i, j := range jobs {
-		out[i] = session.SchemaChange{
+		out[i] = virtualdb.SchemaChange{
 			ID: j.ID, State: j.State, Statement: j.What, User: j.User, Database: j.Database, Progress: j.Progress, Problem: j.Problem, Error: j.Error, Created: j.Created,
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/diagnostics"
+	"skarv/pkg/rowset"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
@@ -110,12 +111,12 @@ func (s *Session) showGrants() error {
 	if of == nil {
 		return sqlerr.NoSuchGrant.New(sh.Name, sh.Host)
 	}
-	t := newTable("Grants for " + of.Name + "@%")
+	t := rowset.New("Grants for " + of.Name + "@%")
 	mariadb := s.cfg.Dialect.MariaDB()
 	if mariadb && of.Role {
-		t = newTable("Grants for " + of.Name)
+		t = rowset.New("Grants for " + of.Name)
 	}
-	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
+	t.Columns[0].Flags, t.Columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	switch {
 	case mariadb:
 		s.grantsOfMariaDB(t, sh, of)
@@ -136,7 +137,7 @@ func (s *Session) showGrants() error {
 }
 
 // grantsOfMariaDB are the rows of SHOW GRANTS of MariaDB: each role stands for itself.
-func (s *Session) grantsOfMariaDB(t *table, sh account.Shown, of *catalog.Account) {
+func (s *Session) grantsOfMariaDB(t *rowset.Table, sh account.Shown, of *catalog.Account) {
 	list := s.snap.Accounts.Inherited(of)
 	if !of.Role {
 		list = list[:1]
@@ -150,12 +151,12 @@ func (s *Session) grantsOfMariaDB(t *table, sh account.Shown, of *catalog.Accoun
 			if g.Admin {
 				text += " WITH ADMIN OPTION"
 			}
-			t.add(text)
+			t.Add(text)
 		}
 		s.grantsOf(t, a)
 	}
 	for _, role := range of.DefaultRoles {
-		t.add("SET DEFAULT ROLE " + sqltypes.QuoteName(role) + " FOR " + s.grantee(of))
+		t.Add("SET DEFAULT ROLE " + sqltypes.QuoteName(role) + " FOR " + s.grantee(of))
 	}
 }
 
@@ -168,7 +169,7 @@ func (s *Session) grantee(a *catalog.Account) string {
 }
 
 // grantsOf are the rows of SHOW GRANTS for the privileges of an account.
-func (s *Session) grantsOf(t *table, of *catalog.Account) {
+func (s *Session) grantsOf(t *rowset.Table, of *catalog.Account) {
 	for on, p := range account.Granted(of) {
 		names, grants := account.Told(p, on, s.snap.Flavor)
 		if names == nil {
@@ -181,12 +182,12 @@ func (s *Session) grantsOf(t *table, of *catalog.Account) {
 		if grants {
 			text += " WITH GRANT OPTION"
 		}
-		t.add(text)
+		t.Add(text)
 	}
 }
 
 // rolesOf are the rows of SHOW GRANTS of MySQL for the roles of an account.
-func (s *Session) rolesOf(t *table, of *catalog.Account) {
+func (s *Session) rolesOf(t *rowset.Table, of *catalog.Account) {
 	for _, admin := range []bool{false, true} {
 		var names []string
 		for role, g := range s.snap.Accounts.Granted(of) {
@@ -202,7 +203,7 @@ func (s *Session) rolesOf(t *table, of *catalog.Account) {
 		if admin {
 			text += " WITH ADMIN OPTION"
 		}
-		t.add(text)
+		t.Add(text)
 	}
 }
 
@@ -281,8 +282,8 @@ func (s *Session) showCreateUser() error {
 			text += " ACCOUNT LOCK"
 		}
 	}
-	t := newTable(fmt.Sprintf("CREATE USER for %s@%%", of.Name))
-	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 1024*4
-	t.add(text)
+	t := rowset.New(fmt.Sprintf("CREATE USER for %s@%%", of.Name))
+	t.Columns[0].Flags, t.Columns[0].Length = sqltypes.FlagNotNull, 1024*4
+	t.Add(text)
 	return s.send(t)
 }

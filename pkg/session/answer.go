@@ -4,34 +4,13 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"skarv/pkg/rowset"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/wire"
 )
-
-// table is a small result the session makes itself.
-type table struct {
-	columns []sqltypes.Column
-	rows    [][]any // string, int, uint64, nil
-}
-
-// newTable returns a table of columns given by name; those whose name starts with # are numbers.
-func newTable(names ...string) *table {
-	t := &table{}
-	for _, n := range names {
-		c := sqltypes.Column{Name: n, Charset: 45, Type: sqltypes.TypeVarString, Length: 1024, Decimals: 31}
-		if n[0] == '#' {
-			c = sqltypes.Column{Name: n[1:], Charset: 63, Type: sqltypes.TypeLongLong, Length: 21, Flags: sqltypes.FlagBinary}
-		}
-		t.columns = append(t.columns, c)
-	}
-	return t
-}
-
-func (t *table) add(values ...any) { t.rows = append(t.rows, values) }
 
 // writeOK answers with an OK packet.
 func (s *Session) writeOK(ok wire.OK) error {
@@ -45,47 +24,21 @@ func (s *Session) writeOK(ok wire.OK) error {
 	return s.conn.WriteOK(ok)
 }
 
-// columnsOf are t's columns as a server of the kind has them.
-func (s *Session) columnsOf(t *table) []sqltypes.Column {
-	if s.cfg.Dialect.MariaDB() {
-		for i := range t.columns {
-			if c := &t.columns[i]; c.Decimals == 31 {
-				c.Decimals = 39 // of strings, since MariaDB 10.2
-			}
-		}
-	}
-	return t.columns
-}
-
 // send answers with t.
-func (s *Session) send(t *table) error {
+func (s *Session) send(t *rowset.Table) error {
 	out := s.newOutput()
-	if err := out.Columns(s.columnsOf(t)); err != nil {
+	if err := out.Columns(t.ColumnsOf(s.cfg.Dialect.MariaDB())); err != nil {
 		return err
 	}
-	var row []byte
-	for _, values := range t.rows {
-		row = row[:0]
-		for _, v := range values {
-			switch v := v.(type) {
-			case nil:
-				row = append(row, 0xfb)
-			case string:
-				row = wire.AppendLenencString(row, v)
-			case int:
-				row = wire.AppendLenencString(row, strconv.Itoa(v))
-			case uint32:
-				row = wire.AppendLenencString(row, strconv.FormatUint(uint64(v), 10))
-			case uint64:
-				row = wire.AppendLenencString(row, strconv.FormatUint(v, 10))
-			}
-		}
-		if err := out.Row(row); err != nil {
+	var packet []byte
+	for _, row := range t.Rows {
+		packet = rowset.AppendRow(packet[:0], row)
+		if err := out.Row(packet); err != nil {
 			return err
 		}
 	}
 	s.diagnostics.RowCount = -1
-	s.foundRows = uint64(len(t.rows))
+	s.foundRows = uint64(len(t.Rows))
 	return out.end(0)
 }
 

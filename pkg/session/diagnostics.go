@@ -11,6 +11,7 @@ import (
 	"skarv/pkg/backend"
 	"skarv/pkg/diagnostics"
 	"skarv/pkg/plan"
+	"skarv/pkg/rowset"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -101,21 +102,21 @@ func (s *Session) dropWarnings(p *plan.Plan) {
 func (s *Session) showWarnings() error {
 	show, found := diagnostics.ReadShow(s.stmt), s.foundRows
 	if show.Count {
-		t, n := newTable("#@@session.warning_count"), s.diagnostics.Count()
+		t, n := rowset.New("#@@session.warning_count"), s.diagnostics.Count()
 		if show.Errors {
-			t, n = newTable("#@@session.error_count"), s.diagnostics.Errors()
+			t, n = rowset.New("#@@session.error_count"), s.diagnostics.Errors()
 		}
-		t.columns[0].Flags = sqltypes.FlagUnsigned | sqltypes.FlagBinary
-		t.add(n)
+		t.Columns[0].Flags = sqltypes.FlagUnsigned | sqltypes.FlagBinary
+		t.Add(n)
 		return s.send(t)
 	}
-	t := newTable("Level", "#Code", "Message")
-	t.columns[0].Flags, t.columns[0].Length = sqltypes.FlagNotNull, 7*4
-	t.columns[1].Type, t.columns[1].Length = sqltypes.TypeLong, 4
-	t.columns[1].Flags = sqltypes.FlagNotNull | sqltypes.FlagUnsigned | sqltypes.FlagBinary
-	t.columns[2].Flags, t.columns[2].Length = sqltypes.FlagNotNull, 512*4
+	t := rowset.New("Level", "#Code", "Message")
+	t.Columns[0].Flags, t.Columns[0].Length = sqltypes.FlagNotNull, 7*4
+	t.Columns[1].Type, t.Columns[1].Length = sqltypes.TypeLong, 4
+	t.Columns[1].Flags = sqltypes.FlagNotNull | sqltypes.FlagUnsigned | sqltypes.FlagBinary
+	t.Columns[2].Flags, t.Columns[2].Length = sqltypes.FlagNotNull, 512*4
 	for _, c := range show.Rows(&s.diagnostics) {
-		t.add(c.Level, int(c.Code), c.Message)
+		t.Add(c.Level, int(c.Code), c.Message)
 	}
 	err := s.send(t)
 	s.foundRows = found

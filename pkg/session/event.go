@@ -3,14 +3,11 @@ package session
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
-	"skarv/pkg/event"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
@@ -59,55 +56,6 @@ func (s *Session) RunEvent(e *catalog.Event) error {
 	}
 	s.endWork()
 	return err
-}
-
-// eventsTable is the events with what they did last, those that were dropped a short while ago included.
-func (s *Session) eventsTable() (*table, error) {
-	states, err := s.eventStates()
-	if err != nil {
-		return nil, err
-	}
-	t := newTable("event_schema", "event_name", "definer", "status", "#runs", "#failures", "last_scheduled", "last_started", "last_ended",
-		"last_outcome", "last_error", "process")
-	keys := map[string]catalog.EventKey{}
-	for k := range states {
-		keys[k.Database+"."+k.Name] = k
-	}
-	for k := range s.snap.Events {
-		keys[k.Database+"."+k.Name] = k
-	}
-	for _, name := range slices.Sorted(maps.Keys(keys)) {
-		st, e := states[keys[name]], s.snap.Events[keys[name]]
-		definer, status := any(nil), "DROPPED"
-		if e != nil {
-			st.Database, st.Name = e.Database, e.Name
-			definer, status = e.Definer, string(e.Status)
-			if s.snap.EventsOff && e.Status == catalog.EventEnabled {
-				status = "ENABLED, event_scheduler is OFF"
-			}
-		}
-		t.add(st.Database, st.Name, definer, status, st.Runs, st.Failures, shownTime(st.Tick), shownTime(st.Started), shownTime(st.Ended),
-			string(st.Outcome), st.Error, st.Process)
-	}
-	return t, nil
-}
-
-// shownTime is a time in UTC, or NULL.
-func shownTime(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.DateTime)
-}
-
-func (s *Session) eventStates() (map[catalog.EventKey]event.State, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
-	defer cancel()
-	states, err := s.cfg.EventStates(ctx)
-	if err != nil {
-		return nil, sqlerr.UnknownError.New(err.Error())
-	}
-	return states, nil
 }
 
 // showCreateEvent is a server's SHOW CREATE EVENT with the status and definer that only the catalog has.

@@ -8,6 +8,7 @@ import (
 
 	"skarv/pkg/exec"
 	"skarv/pkg/plan"
+	"skarv/pkg/rowset"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/txn"
@@ -44,13 +45,13 @@ func (s *Session) explain(p *plan.Plan) error {
 	if s.mayBegin() && usesTables(p.Inner) {
 		s.begin(startTransaction, nil) // without a snapshot: a server has read no rows
 	}
-	t := newTable(explainColumn)
+	t := rowset.New(explainColumn)
 	if slices.Contains(formats, "json") {
-		t.add(string(p.ExplainJSON(x)))
+		t.Add(string(p.ExplainJSON(x)))
 		return s.send(t)
 	}
 	for line := range strings.Lines(p.Explain(x)) {
-		t.add(strings.TrimRight(line, "\n"))
+		t.Add(strings.TrimRight(line, "\n"))
 	}
 	return s.send(t)
 }

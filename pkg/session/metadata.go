@@ -4,6 +4,7 @@ import (
 	"skarv/pkg/metadata"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/processlist"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
 	"skarv/pkg/txn"
@@ -108,7 +109,9 @@ func (s *Session) viewer() *metadata.Viewer {
 			_, rows, err := ask(g, sql)
 			return rows, err
 		},
-		Processes:   func() string { return string(s.appendDerived(nil, s.processlistTable())) },
-		EventStates: s.eventStates,
+		Processes: func() string {
+			return string(s.appendDerived(nil, processlist.Table(s.processes(), s.cfg.Dialect.MariaDB())))
+		},
+		EventStates: s.cfg.Cluster.States,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"skarv/pkg/paramtype"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
+	"skarv/pkg/rowset"
 	"skarv/pkg/sequencecall"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -231,7 +232,7 @@ func (s *Session) describe(st *prepared) (d described, err error) {
 		}
 		d.params = s.anyParams(st.params)
 		if p.Kind == plan.Explain && s.cfg.Dialect.MariaDB() { // MySQL tells them when it runs
-			d.columns = s.columnsOf(newTable(explainColumn))
+			d.columns = rowset.New(explainColumn).ColumnsOf(s.cfg.Dialect.MariaDB())
 		}
 	}
 	if len(d.params) != st.params {

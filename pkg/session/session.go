@@ -23,7 +23,6 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/diagnostics"
 	"skarv/pkg/digest"
-	"skarv/pkg/event"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
 	"skarv/pkg/metrics"
@@ -40,6 +39,7 @@ import (
 	"skarv/pkg/statistics"
 	"skarv/pkg/txn"
 	"skarv/pkg/variable"
+	"skarv/pkg/virtualdb"
 	"skarv/pkg/wire"
 	"skarv/pkg/workspace"
 )
@@ -62,6 +62,7 @@ type Config struct {
 	DDL       DDL
 	Peers     Peers // nil: there are no other processes
 	Clients   *processlist.List
+	Cluster   *virtualdb.Cluster
 	Metrics   *metrics.Statements
 	Digests   *digest.Digests
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
@@ -81,23 +82,11 @@ type Config struct {
 
 	// Transactions gives transactions over several node groups their ids.
 	Transactions *txn.Coordinator
-	// ListReorganisations returns those that are known, oldest first.
-	ListReorganisations func(context.Context) ([]Reorganisation, error)
-	// ListSchemaChanges returns those that wait or run, and the last that have ended, oldest first.
-	ListSchemaChanges func(context.Context) ([]SchemaChange, error)
-	// ListStatements returns what statements have cost on all processes, most time first.
-	ListStatements func(context.Context) ([]digest.Row, error)
-	// EventStates returns what events did last.
-	EventStates func(context.Context) (map[catalog.EventKey]event.State, error)
-	// PartitionLoad returns how many statements per second all processes run on each partition.
-	PartitionLoad func(context.Context) ([]float64, error)
 	// HoldCommits runs look while nothing is committed in the whole cluster.
 	HoldCommits func(ctx context.Context, look func() error) error
 	// WatchCommits runs look, and reports whether no commit over several node groups was to be seen by half meanwhile. The error is
 	// look's.
 	WatchCommits func(ctx context.Context, look func() error) (whole bool, err error)
-	// ListTransactions returns those that are prepared or whose end is still known; with an id only that one.
-	ListTransactions func(ctx context.Context, id txn.ID) ([]txn.Info, error)
 }
 
 // DDL runs schema changes: the controller, or the way to it.
