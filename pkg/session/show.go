@@ -1,10 +1,8 @@
 package session
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/tls"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,28 +183,12 @@ func (s *Session) showProgram(p *plan.Plan) error {
 	for _, r := range rows {
 		switch {
 		case known != nil && s.account.ReadsRoutine(known):
-			r[textAt] = withDefiner(r[textAt], known.Security)
+			r[textAt] = ddl.WithDefiner(r[textAt], known.Security)
 		case !s.account.ReadsPrograms(p.Database):
 			r[textAt] = nil
 		}
 	}
 	return s.sendRows(cols, rows)
-}
-
-// definerInText is the definer that a server shows in the text of a view or program.
-var definerInText = regexp.MustCompile("^(CREATE (?:ALGORITHM=\\w+ )?)DEFINER=(?:`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\"|[^@ ]*)@(?:`[^`]*`|\"[^\"]*\"|\\S*) ")
-
-// withDefiner is a server's text of a view or program with the definer that the cluster knows.
-func withDefiner(text []byte, security catalog.Security) []byte {
-	at := definerInText.FindSubmatchIndex(text)
-	if at == nil || security.Definer == "" {
-		return text
-	}
-	name, host := sqltypes.QuoteName(security.Definer), "`%`"
-	if bytes.HasPrefix(text[at[3]:], []byte(`DEFINER="`)) { // as sql_mode has it
-		name, host = `"`+strings.ReplaceAll(security.Definer, `"`, `""`)+`"`, `"%"`
-	}
-	return slices.Concat(text[:at[3]], []byte("DEFINER="+name+"@"+host+" "), text[at[1]:])
 }
 
 // rowsOf runs the statement at hand on one group and returns its result.
@@ -326,8 +308,6 @@ func (s *Session) tableGroup(t *catalog.Table) placement.NodeGroupID {
 	return s.anyGroup()
 }
 
-var autoIncrement = regexp.MustCompile(` AUTO_INCREMENT=[0-9]+`)
-
 // showCreateTable is a server's SHOW CREATE TABLE without what Skarv added, and with what only Skarv knows.
 func (s *Session) showCreateTable(t *catalog.Table) error {
 	c, err := s.aside(s.tableGroup(t))
@@ -346,106 +326,12 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 	switch {
 	case len(rows) != 1 || len(rows[0]) < 2:
 	case t.Kind == catalog.View:
-		rows[0][1] = withDefiner(rows[0][1], t.Security)
+		rows[0][1] = ddl.WithDefiner(rows[0][1], t.Security)
 	default:
 		db := s.snap.Databases[t.Database]
-		rows[0][1] = []byte(createText(string(rows[0][1]), t, db != nil && db.Single, s.snap.Flavor))
+		rows[0][1] = []byte(ddl.ShownTable(string(rows[0][1]), t, db != nil && db.Single, s.snap.Flavor))
 	}
 	return s.sendRowsWith(cols, rows, uint16(s.diagnostics.Count()))
-}
-
-// createText is a server's text of t as Skarv shows it: whoever runs it gets a table of t's kind. single: those of its database are single unless they say
-// otherwise.
-func createText(text string, t *catalog.Table, single bool, flavor catalog.Flavor) string {
-	head, options, found := cutLast(text, "\n)")
-	if !found {
-		return text
-	}
-	if t.Kind == catalog.Sharded {
-		options = autoIncrement.ReplaceAllString(options, "") // each group's own counter says nothing
-	}
-	if t.HiddenKey {
-		lines := strings.Split(head, "\n")
-		lines = slices.DeleteFunc(lines, func(l string) bool {
-			l = strings.TrimLeft(l, " ")
-			// As sql_mode and sql_quote_show_create have it.
-			for _, hidden := range []string{sqltypes.QuoteName(catalog.HiddenKey), `"` + catalog.HiddenKey + `"`, catalog.HiddenKey} {
-				if strings.HasPrefix(l, hidden+" ") || strings.HasPrefix(l, "PRIMARY KEY ("+hidden+")") {
-					return true
-				}
-			}
-			return false
-		})
-		if n := len(lines) - 1; n > 0 {
-			lines[n] = strings.TrimSuffix(lines[n], ",")
-		}
-		head = strings.Join(lines, "\n")
-	}
-	if t.Kind == catalog.Sharded {
-		options = withKey(options, t)
-	}
-	byDefault := t.Kind == catalog.Sharded && slices.Equal(t.Distribution, t.DefaultDistribution(flavor))
-	usual := byDefault && !single
-	if t.Kind == catalog.Single { // databases of MySQL have no comments to tell it
-		usual = single && flavor == catalog.MariaDB || t.Temporary != "" || strings.HasPrefix(options, " ENGINE=") && !strings.HasPrefix(options, " ENGINE=InnoDB")
-	}
-	switch { // it may have been imported, or its comment have been changed
-	case usual:
-	case t.Kind != catalog.Sharded:
-		options = withKind(options, "skarv:"+string(t.Kind))
-	case strings.Contains(options, "skarv:key="):
-	case byDefault && !t.Partitioned:
-		options += "\n PARTITION BY KEY ()"
-	case t.Partitioned: // no table has two clauses
-		options = withKind(options, keyWord(t))
-	default:
-		options += "\n PARTITION BY KEY (" + strings.Join(t.QuotedColumns(t.Distribution, ""), ",") + ")"
-	}
-	return head + "\n)" + options
-}
-
-// keyWord is the word of a comment that says by which columns t is distributed, in quotes.
-func keyWord(t *catalog.Table) string {
-	return "skarv:key=" + strings.ReplaceAll(strings.Join(t.QuotedColumns(t.Distribution, ""), ","), "'", "''")
-}
-
-var keyInComment = regexp.MustCompile("skarv:key=(?:`(?:[^`'\\\\]|``|'')*`|[^ ;'\t\n\\\\]|'')*")
-
-// withKey makes the comment in the options of a table name the distribution key that it has: a column may have got another name since, or a primary key have
-// come.
-func withKey(options string, t *catalog.Table) string {
-	return keyInComment.ReplaceAllStringFunc(options, func(word string) string {
-		said := ddl.SplitNames(strings.ReplaceAll(strings.TrimPrefix(word, "skarv:key="), "''", "'"))
-		if slices.EqualFunc(said, t.Distribution, func(name string, c int) bool { return strings.EqualFold(name, t.Columns[c].Name) }) {
-			return word
-		}
-		return keyWord(t)
-	})
-}
-
-// withKind adds the word that makes a table what it is to the comment in a table's options, unless it is there.
-func withKind(options, word string) string {
-	line, partitions, _ := strings.Cut(options, "\n")
-	if strings.Contains(line, word) {
-		return options
-	}
-	if before, comment, found := strings.Cut(line, " COMMENT='"); found {
-		line = before + " COMMENT='" + word + " " + comment
-	} else {
-		line += " COMMENT='" + word + "'"
-	}
-	if partitions != "" {
-		line += "\n" + partitions
-	}
-	return line
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // showIndex is a server's SHOW INDEX of a sharded table with how many values there are on all node groups: as estimates of servers
