@@ -18,7 +18,7 @@ import (
 // the rest, which is computed from these rows.
 type grouping struct {
 	b     *build
-	cut   clauses
+	cut   sqlparse.Clauses
 	names *catalog.Table // the copy of the groups
 	found *plan.Query    // that finds the groups
 	over  plan.Text      // the statement over the groups
@@ -76,8 +76,8 @@ func (b *build) groups(n int) *grouping {
 		b.plan.Uses&^plan.ReadsClock != 0 || b.dividesGroups(blk) {
 		return nil
 	}
-	cut, ok := b.scissors()
-	if !ok || cut.union || cut.list.Start < 0 || slices.ContainsFunc(sel.From, func(t sqlparser.TableExpr) bool { return b.selectsParameter(t) }) {
+	cut, ok := b.clauses()
+	if !ok || cut.Union || cut.List.Start < 0 || slices.ContainsFunc(sel.From, func(t sqlparser.TableExpr) bool { return b.selectsParameter(t) }) {
 		return nil
 	}
 	rollup := sel.GroupBy != nil && sel.GroupBy.WithRollup
@@ -156,12 +156,12 @@ func (g *grouping) find() bool {
 		}
 	}
 	if sel.GroupBy != nil {
-		if len(g.cut.groupItems) != len(sel.GroupBy.Exprs) {
+		if len(g.cut.GroupItems) != len(sel.GroupBy.Exprs) {
 			return false
 		}
 		for i, e := range sel.GroupBy.Exprs {
 			if !isOrdinal(b, e) && !b.usesAlias(e) && !constant(e) && g.column(e) < 0 {
-				g.columns = append(g.columns, groupColumn{span: g.cut.groupItems[i], expr: e})
+				g.columns = append(g.columns, groupColumn{span: g.cut.GroupItems[i], expr: e})
 			}
 		}
 	}
@@ -320,7 +320,7 @@ func isNumeric(c *catalog.Column) bool {
 
 // calls are the texts of aggregates outside of FROM and WHERE; of window functions those in their arguments.
 func (g *grouping) calls() []sqlparse.Span {
-	return g.callsIn(sqlparse.Span{Start: g.cut.list.Start, End: g.cut.end})
+	return g.callsIn(sqlparse.Span{Start: g.cut.List.Start, End: g.cut.End})
 }
 
 func (g *grouping) callsIn(part sqlparse.Span) (spans []sqlparse.Span) {
@@ -345,7 +345,7 @@ func (g *grouping) callsIn(part sqlparse.Span) (spans []sqlparse.Span) {
 		}
 		open := t.Kind == sqlparse.Op && st.Is(t, "(")
 		switch {
-		case t.Start >= g.cut.from && t.Start < until,
+		case t.Start >= g.cut.From && t.Start < until,
 			slices.ContainsFunc(g.skipped, func(s sqlparse.Span) bool { return s.Start <= t.Start && t.Start < s.End }):
 		case from < 0 && open && prev.Kind == sqlparse.Word && aggregateName(lowerText(st, prev)):
 			from, at = prev.Start, t.Depth
@@ -364,14 +364,14 @@ func aggregateName(name string) bool {
 func (g *grouping) sourcesEnd() int {
 	c := &g.cut
 	switch {
-	case c.group >= 0:
-		return c.group
-	case c.order >= 0:
-		return c.order
-	case c.limit.End > c.limit.Start:
-		return c.limit.Start
+	case c.Group >= 0:
+		return c.Group
+	case c.Order >= 0:
+		return c.Order
+	case c.Limit.End > c.Limit.Start:
+		return c.Limit.Start
 	}
-	return c.tail
+	return c.Tail
 }
 
 // aggregate is the aggregate that a part of the text is, with its signature in the statement.
@@ -423,7 +423,7 @@ func (g *grouping) query() *plan.Query {
 		text = append(text, c.after+" AS "+sqltypes.QuoteName(columnName(i))...)
 	}
 	text = append(text, ' ')
-	add(sqlparse.Span{Start: g.cut.from, End: g.sourcesEnd()})
+	add(sqlparse.Span{Start: g.cut.From, End: g.sourcesEnd()})
 	by, ok := g.groupedBy()
 	if !ok {
 		return nil

@@ -505,17 +505,17 @@ func (w *worker) choosable(tables []*catalog.Table) {
 		b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0 {
 		return
 	}
-	c, ok := cut(b.st)
-	if !ok || c.union {
+	c, ok := b.st.Clauses()
+	if !ok || c.Union {
 		return
 	}
-	start := c.tail
-	for _, at := range []int{c.where, c.order, c.limit.Start} {
+	start := c.Tail
+	for _, at := range []int{c.Where, c.Order, c.Limit.Start} {
 		if at > 0 && at < start {
 			start = at
 		}
 	}
-	w.tail = &sqlparse.Span{Start: start, End: c.tail}
+	w.tail = &sqlparse.Span{Start: start, End: c.Tail}
 }
 
 // choose makes the fragment read the rows of t that the statement may change.
@@ -533,7 +533,7 @@ func (w *worker) choose(f *plan.Fragment, e *editor, t *catalog.Table) {
 		e.raw(" ")
 		e.span(w.tail.Start, w.tail.End)
 	}
-	if c, _ := cut(w.b.st); c.limit.End == 0 {
+	if c, _ := w.b.st.Clauses(); c.Limit.End == 0 {
 		e.raw(" LIMIT 18446744073709551615")
 	}
 }

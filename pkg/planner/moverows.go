@@ -132,7 +132,7 @@ type modifyText struct {
 
 // modifyText cuts an UPDATE or DELETE; ok is false if its text has another form than expected.
 func (b *build) modifyText() (t modifyText, ok bool) {
-	c, ok := b.scissors()
+	c, ok := b.clauses()
 	if !ok {
 		return t, false
 	}
@@ -161,8 +161,8 @@ func (b *build) modifyText() (t modifyText, ok bool) {
 		}
 		prev = tok
 	}
-	end := c.end
-	for _, at := range []int{c.limit.Start, c.order, c.where} {
+	end := c.End
+	for _, at := range []int{c.Limit.Start, c.Order, c.Where} {
 		if at > t.set {
 			end = at
 		}
@@ -173,39 +173,39 @@ func (b *build) modifyText() (t modifyText, ok bool) {
 }
 
 // rest finds what stands behind the tables and values.
-func (t *modifyText) rest(c clauses) {
-	if c.where >= 0 {
-		stop := c.end
-		for _, at := range []int{c.limit.Start, c.order} {
-			if at > c.where {
+func (t *modifyText) rest(c sqlparse.Clauses) {
+	if c.Where >= 0 {
+		stop := c.End
+		for _, at := range []int{c.Limit.Start, c.Order} {
+			if at > c.Where {
 				stop = at
 			}
 		}
-		t.where = sqlparse.Span{Start: c.where, End: stop}
+		t.where = sqlparse.Span{Start: c.Where, End: stop}
 	}
-	if c.order >= 0 {
-		t.order = c.orderItems
+	if c.Order >= 0 {
+		t.order = c.OrderItems
 	}
-	t.limit = c.limit
+	t.limit = c.Limit
 }
 
 // deleteText is modifyText for DELETE FROM t.
-func (b *build) deleteText(c clauses) (t modifyText, ok bool) {
-	toks := b.st.TokensFrom(c.from)
+func (b *build) deleteText(c sqlparse.Clauses) (t modifyText, ok bool) {
+	toks := b.st.TokensFrom(c.From)
 	from := toks.Next()
 	if !isWord(b.st, from, "FROM") {
 		return t, false
 	}
 	t.rest(c)
-	end := c.end
-	for _, at := range []int{c.limit.Start, c.order, c.where} {
-		if at > c.from {
+	end := c.End
+	for _, at := range []int{c.Limit.Start, c.Order, c.Where} {
+		if at > c.From {
 			end = at
 		}
 	}
 	t.from = sqlparse.Span{Start: from.End, End: end}
 	before := b.st.Tokens()
-	for tok := before.Next(); tok.Kind != sqlparse.EOF && tok.Start < c.from; tok = before.Next() {
+	for tok := before.Next(); tok.Kind != sqlparse.EOF && tok.Start < c.From; tok = before.Next() {
 		t.ignore = t.ignore || isWord(b.st, tok, "IGNORE")
 	}
 	return t, true
@@ -475,8 +475,8 @@ func (s *selecting) rest() {
 		s.r.span(at, s.text.where.End)
 	}
 	if s.text.limit.End > 0 {
-		if c, _ := s.b.scissors(); c.order > 0 {
-			s.r.span(c.order, s.text.limit.Start)
+		if c, _ := s.b.clauses(); c.Order > 0 {
+			s.r.span(c.Order, s.text.limit.Start)
 		}
 		s.r.span(s.text.limit.Start, s.text.limit.End)
 	}

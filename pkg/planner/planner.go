@@ -105,7 +105,7 @@ type build struct {
 	a      *analysis
 	query  *query
 	places *places
-	cut    clauses
+	cut    sqlparse.Clauses
 	cutOK  bool
 	// frag is the fragment of a scatter while the nodes above it are found.
 	frag *scatter
@@ -491,10 +491,10 @@ func (b *build) fragment(t plan.Target) *plan.Fragment {
 	return f
 }
 
-// scissors cuts the statement's text once.
-func (b *build) scissors() (clauses, bool) {
-	if b.cut.end == 0 {
-		b.cut, b.cutOK = cut(b.st)
+// clauses are those of the statement's text.
+func (b *build) clauses() (sqlparse.Clauses, bool) {
+	if b.cut.End == 0 {
+		b.cut, b.cutOK = b.st.Clauses()
 	}
 	return b.cut, b.cutOK
 }

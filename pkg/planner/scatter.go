@@ -191,10 +191,10 @@ func (b *build) orderKey(e sqlparser.Expr, of itemOf, i int, mayHide bool) (k pl
 		}
 		return k, false, b.refuseOrder()
 	}
-	cut, cutOK := b.scissors()
-	items := cut.orderItems
+	cut, cutOK := b.clauses()
+	items := cut.OrderItems
 	if of == groupItem {
-		items = cut.groupItems
+		items = cut.GroupItems
 	}
 	if !mayHide || !cutOK || i >= len(items) || b.usesAlias(e) || b.volatile(e) {
 		return k, false, b.refuseScatter("sorting or grouping rows of several node groups by an expression that is not in the select list",
@@ -526,8 +526,8 @@ func assemble(b *build) (bool, error) {
 	changed := len(s.hidden) > 0 || s.reorder || len(s.part) > 0 || limitInside && s.limit.Offset != nil ||
 		s.limit != nil && !limitInside
 	if changed {
-		c, ok := b.scissors()
-		if !ok || c.union != (b.query.block == nil) || c.list.Start < 0 { // TABLE t has no list
+		c, ok := b.clauses()
+		if !ok || c.Union != (b.query.block == nil) || c.List.Start < 0 { // TABLE t has no list
 			return false, b.refuseScatter("rewriting a statement of this form for several node groups",
 				"write the SELECT without parentheses around it")
 		}
@@ -558,7 +558,7 @@ func assemble(b *build) (bool, error) {
 
 // scatterText writes the fragment: the client's text with hidden columns after the list, and ORDER BY and LIMIT anew
 // where they have to be.
-func (b *build) scatterText(c clauses, limitInside bool) plan.Text {
+func (b *build) scatterText(c sqlparse.Clauses, limitInside bool) plan.Text {
 	s := b.frag
 	e := &editor{st: b.st, part: s.part}
 	b.editList(e)
@@ -567,22 +567,22 @@ func (b *build) scatterText(c clauses, limitInside bool) plan.Text {
 		e.span(h.span.Start, h.span.End)
 		e.raw(h.after)
 	}
-	at := c.list.End
-	stop := c.tail
-	if c.limit.End > c.limit.Start {
-		stop = c.limit.Start
+	at := c.List.End
+	stop := c.Tail
+	if c.Limit.End > c.Limit.Start {
+		stop = c.Limit.Start
 	}
 	if s.reorder {
 		end := stop
-		if c.order >= 0 {
-			end = c.order
+		if c.Order >= 0 {
+			end = c.Order
 		}
 		e.span(at, end)
 		for i, o := range s.order {
 			sep := ", "
 			if i == 0 {
 				sep = "ORDER BY "
-				if !spaceBefore(e, b.st.SQL(), end) {
+				if !spaceBefore(b.st.SQL(), end) {
 					sep = " ORDER BY "
 				}
 			}
@@ -592,22 +592,22 @@ func (b *build) scatterText(c clauses, limitInside bool) plan.Text {
 			}
 		}
 		at = stop
-		if s.limit != nil || stop < c.end {
+		if s.limit != nil || stop < c.End {
 			e.raw(" ")
 		}
 	}
 	if s.limit != nil && (!limitInside || s.limit.Offset != nil) {
-		e.span(at, c.limit.Start)
-		at = c.limit.End
+		e.span(at, c.Limit.Start)
+		at = c.Limit.End
 		if limitInside {
 			e.raw("LIMIT ")
 			e.total(*s.limit.Offset, s.limit.Count)
 		}
 	}
-	e.span(at, c.end)
+	e.span(at, c.End)
 	return e.done()
 }
 
-func spaceBefore(_ *editor, sql []byte, at int) bool {
+func spaceBefore(sql []byte, at int) bool {
 	return at > 0 && (sql[at-1] == ' ' || sql[at-1] == '\n' || sql[at-1] == '\t' || sql[at-1] == '\r')
 }

@@ -99,9 +99,9 @@ func (b *build) relayTo(t plan.Target) {
 // editList appends the statement's text from the beginning to the end of the select list.
 func (b *build) editList(e *editor) {
 	if b.part {
-		e.span(0, b.cut.list.End)
+		e.span(0, b.cut.List.End)
 	} else {
-		e.asWritten(0, b.cut.list.End)
+		e.asWritten(0, b.cut.List.End)
 	}
 }
 

@@ -144,3 +144,17 @@ func (b *build) syntaxOrForm() error {
 	return &unread{sqlerr.Unsupported("this form of statement over sharded tables",
 		"write it with plain SELECT, JOIN, WHERE, GROUP BY, ORDER BY, LIMIT")}
 }
+
+func isWord(st *sqlparse.Statement, t sqlparse.Token, w string) bool {
+	return t.Kind == sqlparse.Word && st.Is(t, w)
+}
+
+func lowerText(st *sqlparse.Statement, t sqlparse.Token) string {
+	b := slices.Clone(st.Text(t.Span))
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

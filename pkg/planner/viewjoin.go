@@ -40,18 +40,18 @@ func (b *build) joinedView(t *catalog.Table) *writtenView {
 	if st.Scan([]byte(t.ViewText), 0) != nil {
 		return nil
 	}
-	clauses, ok := cut(st)
+	clauses, ok := st.Clauses()
 	items := st.SelectItems(nil)
 	list := sel.SelectExprs.Exprs
-	if !ok || clauses.from < 0 || len(items) != len(list) || len(items) != len(t.Columns) || (sel.Where != nil) != (clauses.where >= 0) {
+	if !ok || clauses.From < 0 || len(items) != len(list) || len(items) != len(t.Columns) || (sel.Where != nil) != (clauses.Where >= 0) {
 		return nil
 	}
 	end := len(t.ViewText)
-	if clauses.where >= 0 {
-		end = clauses.where
-		v.where = "(" + strings.TrimSpace(t.ViewText[clauses.where+len("WHERE"):]) + ")"
+	if clauses.Where >= 0 {
+		end = clauses.Where
+		v.where = "(" + strings.TrimSpace(t.ViewText[clauses.Where+len("WHERE"):]) + ")"
 	}
-	v.joined.from = strings.TrimSpace(t.ViewText[clauses.from+len("FROM") : end])
+	v.joined.from = strings.TrimSpace(t.ViewText[clauses.From+len("FROM") : end])
 	for i, e := range list {
 		a, ok := e.(*sqlparser.AliasedExpr)
 		if !ok || items[i].Star {

@@ -181,7 +181,7 @@ func (b *build) writtenView(t *catalog.Table) *writtenView {
 	}
 	items := st.SelectItems(nil)
 	list := sel.SelectExprs.Exprs
-	clauses, ok := cut(st)
+	clauses, ok := st.Clauses()
 	if !ok || len(items) != len(list) || len(items) != len(t.Columns) {
 		return nil
 	}
@@ -210,10 +210,10 @@ func (b *build) writtenView(t *catalog.Table) *writtenView {
 		return nil
 	}
 	if sel.Where != nil {
-		if clauses.where < 0 {
+		if clauses.Where < 0 {
 			return nil
 		}
-		v.where = strings.TrimSpace(t.ViewText[clauses.where+len("WHERE"):])
+		v.where = strings.TrimSpace(t.ViewText[clauses.Where+len("WHERE"):])
 		for name := range namedIn(sel.Where) {
 			v.watched[name] = true
 		}
@@ -309,7 +309,7 @@ func (w *viewWriter) modify(tree sqlparser.Statement) []byte {
 		nodes = append(nodes, s.OrderBy)
 	}
 	w.checks = w.v.view.CheckOption != "" && w.v.where != "" && len(assigned) > 0 && !w.keepsShown(assigned)
-	cuts, ok := w.b.scissors()
+	cuts, ok := w.b.clauses()
 	refs, sure := st.Tables()
 	if !ok || !sure || len(refs) != 1 {
 		return nil
@@ -335,13 +335,13 @@ func (w *viewWriter) modify(tree sqlparser.Statement) []byte {
 		for tok := rest.Next(); tok.Kind != sqlparse.EOF; tok = rest.Next() {
 			stop = tok.End
 		}
-		for _, at := range []int{cuts.limit.Start, cuts.order} {
-			if at > refs[0].Start && at > cuts.where {
+		for _, at := range []int{cuts.Limit.Start, cuts.Order} {
+			if at > refs[0].Start && at > cuts.Where {
 				stop = min(stop, at)
 			}
 		}
-		if cuts.where >= 0 {
-			at := cuts.where + len("WHERE")
+		if cuts.Where >= 0 {
+			at := cuts.Where + len("WHERE")
 			w.edits = append(w.edits, viewEdit{sqlparse.Span{Start: at, End: at}, " (" + w.v.where + ") AND ("},
 				viewEdit{sqlparse.Span{Start: stop, End: stop}, ") "})
 		} else {
