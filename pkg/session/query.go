@@ -482,7 +482,7 @@ func (s *Session) nameRead(err error) error {
 // planNow is plan that does not wait: the plan comes from the session's own cache, from the process's, or is made.
 func (s *Session) planNow() (*plan.Plan, error) {
 	if s.schema != s.snap.SchemaRevision {
-		s.plans, s.unpacked = [planSlots]*plancache.Entry{}, nil
+		s.plans, s.packed.Alone = [planSlots]*plancache.Entry{}, nil
 		s.schema = s.snap.SchemaRevision
 	}
 	fp := s.stmt.Fingerprint()

@@ -14,6 +14,7 @@ import (
 	"skarv/pkg/flight"
 	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlconn"
+	"skarv/pkg/pack"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
@@ -69,13 +70,13 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			dst = &wire.Renumbered{Dst: dst, By: by}
 		}
 		s.client.Enter(c)
-		var pk *pack
+		var pk *pack.Pack
 		if packable && attempt == 0 && !c.Dirty {
 			pk = s.lead(p, c, g, r.cmd)
 		}
 		if s.client.MustEnd() { // by a KILL that met no statement on a server
 			if pk != nil {
-				pk.disband()
+				pk.Disband()
 			}
 			s.client.Leave(c)
 			if r.cmd == wire.ComStmtExecute {
@@ -96,8 +97,8 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		s.deadlockable = s.tx != nil && s.tx.Waiting(c)
 		switch {
 		case pk != nil:
-			sum, err = c.RelayLast(&pk.batch, s.withhold, packets, r.cmd, dst, s.relayBuffer())
-			pk.giveBack()
+			sum, err = c.RelayLast(pk.Batch(), s.withhold, packets, r.cmd, dst, s.relayBuffer())
+			pk.GiveBack()
 		case opening != "":
 			sum, err = c.RelayBehind(opening, packets, r.cmd, dst, s.relayBuffer())
 		default:

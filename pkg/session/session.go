@@ -27,6 +27,7 @@ import (
 	"skarv/pkg/flight"
 	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlserver"
+	"skarv/pkg/pack"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/plancache"
@@ -286,9 +287,6 @@ type statementAtHand struct {
 	used    used
 	began   time.Duration    // on the clock of Config.Clients
 	planned *plancache.Entry // what was planned first for it, if plans of it are kept: its own, unless it ran in another form
-
-	// packed is the answer that it got from a pack, in the leader's memory; see join.
-	packed []byte
 }
 
 // used is what a statement used.
@@ -323,7 +321,7 @@ type caches struct {
 		plan    *plan.Plan
 		account *catalog.Account
 	}
-	unpacked *plan.Plan // the last one whose statement had to be run again behind a pack; see packable
+	packed pack.Member
 }
 
 // reached is what other goroutines read and write.
@@ -351,6 +349,7 @@ func New(cfg *Config, conn *mysqlserver.Conn) *Session {
 	s.hold = cfg.Barrier.Join(s)
 	s.withhold = s.keepsBack
 	s.client.Init(conn, &s.runner)
+	s.packed.Client = &s.client
 	return s
 }
 

@@ -1,4 +1,4 @@
-package session
+package pack
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 // A node group whose answers come slowly, one after the other, is left alone for a while; now and then one slow pack is nothing.
 func TestPace(t *testing.T) {
-	ps := &packs{}
+	ps := New(nil)
 	p, now := ps.pace(3), time.Minute
 	require.Same(t, p, ps.pace(3))
 	for range 100 {
