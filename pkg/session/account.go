@@ -9,6 +9,7 @@ import (
 	"skarv/pkg/account"
 	"skarv/pkg/catalog"
 	"skarv/pkg/diagnostics"
+	"skarv/pkg/literal"
 	"skarv/pkg/rowset"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
@@ -33,7 +34,7 @@ func (s *Session) changeAccounts() error {
 	if err := st.Missing(by, s.snap); err != nil {
 		return err
 	}
-	if s.ForeignCharset && !ascii(s.stmt.SQL()) {
+	if s.ForeignCharset && !literal.IsASCII(s.stmt.SQL()) {
 		return sqlerr.Unsupported("accounts and passwords beyond ASCII in another character set than UTF-8", "SET NAMES utf8mb4")
 	}
 	if s.locks != nil {

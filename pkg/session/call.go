@@ -460,12 +460,12 @@ func (s *Session) assignTarget(target, literal string) error {
 // routine has set of them, and of character_set_client.
 func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 	const name, client, connection = "@@session.`sql_mode`", "@@session.`character_set_client`", "@@session.`collation_connection`"
-	charset, collation := "'utf8mb4'", "'"+s.connectionCollation()+"'"
+	charset, collation := "'utf8mb4'", "'"+s.Info.Collation+"'"
 	if v, ok := s.state.Get(client); ok {
 		charset = v
 	}
 	collated := func() {}
-	if r.Collation != "" && r.Collation != s.connectionCollation() {
+	if r.Collation != "" && r.Collation != s.Info.Collation {
 		if again, err := s.inCharset(backend.Variable{Name: connection, Value: "'" + r.Collation + "'"}); err == nil {
 			collated = again
 		}
@@ -482,7 +482,7 @@ func (s *Session) enterRoutine(r *catalog.Routine) (back func()) {
 	}
 	return func() {
 		collated()
-		if now, ok := s.state.Get(client); ok && now != charset || s.connectionCollation() != strings.Trim(collation, "'") {
+		if now, ok := s.state.Get(client); ok && now != charset || s.Info.Collation != strings.Trim(collation, "'") {
 			_ = s.adopt(s.state.With(s.state.DB, backend.Variable{Name: client, Value: charset}, backend.Variable{Name: connection, Value: collation}))
 		}
 		s.toldMode = told

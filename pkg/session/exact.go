@@ -1,31 +1,17 @@
 package session
 
 import (
-	"encoding/hex"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/literal"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
 	"skarv/pkg/sqltypes"
-)
-
-// A string variable of a program has a collation and is as strong as a column (COERCIBILITY() says 2). What has both, and the value, in a
-// statement of its own:
-//
-//   - NAME_CONST('x', 'value' COLLATE c) on MariaDB, which servers made for this;
-//   - on MySQL, where a COLLATE in NAME_CONST is as strong as any, CAST and CONVERT for the collations that these give;
-//   - a user variable on MySQL for all others.
-
-var (
-	charsetGiven = regexp.MustCompile(`(?i)\b(?:char|charset|character|ascii|unicode|byte|binary|national|nchar|nvarchar)\b`)
-	collateGiven = regexp.MustCompile("(?i) collate ['`\"]?(\\w+)['`\"]?$")
-	stringType   = regexp.MustCompile(`(?i)^(?:\w*char(?:acter)?|varchar2|\w*text|clob|enum|set|long|national|character)\b`)
 )
 
 // maxExact bounds the strings that become user variables of the session, of which each of its connections is told.
@@ -37,18 +23,8 @@ func (v *variables) learnCollations() error {
 	var list []string
 	var at []int
 	for i, p := range v.list {
-		given := collateGiven.FindStringSubmatch(p.Type)
-		switch {
-		case binaryType(p.Type):
-			collations[i] = "binary"
-		case strings.EqualFold(p.Type, "json") && v.s.cfg.Dialect.MariaDB():
-			collations[i] = "utf8mb4_bin"
-		case !stringType.MatchString(p.Type):
-		case given != nil && namesCharset(given[1]):
-			collations[i] = routine.Collation(given[1])
-		case v.collation != "" && given == nil && !charsetGiven.MatchString(p.Type):
-			collations[i] = v.collation
-		default:
+		collation, known := literal.DeclaredCollation(p.Type, v.collation, v.s.cfg.Dialect.MariaDB())
+		if collations[i] = collation; !known {
 			list, at = append(list, "COLLATION("+sqltypes.QuoteName(p.Name)+")"), append(at, i)
 		}
 	}
@@ -65,95 +41,15 @@ func (v *variables) learnCollations() error {
 	return nil
 }
 
-// namesCharset reports whether the name of a collation surely begins with that of its character set: not so uca1400_ai_ci, and DEFAULT.
-func namesCharset(collation string) bool {
-	lower := strings.ToLower(collation)
-	return slices.ContainsFunc([]string{"utf8mb4_", "utf8mb3_", "utf8_", "latin1_", "ascii_"}, func(c string) bool { return strings.HasPrefix(lower, c) })
-}
-
-// charset is the character set of variable i if that is another than UTF-8, else "".
-func (v *variables) charset(i int) string {
-	switch name := sqltypes.CharsetOf(v.collations[i]); {
-	case strings.HasPrefix(name, "utf8"), name == "ascii", name == "binary":
-		return ""
-	default:
-		return name
-	}
-}
-
-// collated is a string of variable i, which typed has written, as a literal of its character set with its collation. That is an assignment's,
-// for elsewhere COLLATE is stronger than a variable.
-func (v *variables) collated(i int, text string) string {
-	null := text == "NULL"
-	if null {
-		text = "_utf8mb4 x''"
-	}
-	if text = v.introduced(i, text); v.collations[i] != "binary" {
-		text += " COLLATE " + v.collations[i]
-	}
-	if null {
-		return "NULLIF(" + text + ", x'')" // '' may be NULL itself
-	}
-	return text
-}
-
-// introduced is a literal with the character set of variable i before it.
-func (v *variables) introduced(i int, text string) string {
-	charset := "_" + sqltypes.CharsetOf(v.collations[i])
-	if strings.HasPrefix(text, "'") {
-		return charset + text
-	}
-	if rest, ok := strings.CutPrefix(text, "_utf8mb4 "); ok {
-		return charset + " " + rest
-	}
-	return text
-}
-
-// exact is collated with the strength of a variable. utf8 is the string in utf8mb4.
+// exact is the string of variable i, which is text and in utf8mb4 utf8, with its collation and the strength of a variable.
 func (v *variables) exact(i int, text string, utf8 []byte) string {
-	collation := v.collations[i]
-	null := text == "NULL"
-	if null {
-		text = "_utf8mb4 x''"
+	if sql, ok := v.s.literals().Variable(v.list[i].Name, text, v.collations[i]); ok {
+		return sql
 	}
-	switch {
-	case v.s.cfg.Dialect.MariaDB():
-		text = "NAME_CONST(" + sqltypes.Quoted(v.list[i].Name, v.s.Mode&sqlparse.NoBackslashEscapes != 0) + ", " + v.collated(i, text) + ")"
-	case collation == "binary":
-		text = "CAST(" + v.introduced(i, text) + " AS BINARY)"
-	case collation == v.s.connectionCollation():
-		text = "CAST(" + v.introduced(i, text) + " AS CHAR)"
-	case collation == "utf8mb4_0900_ai_ci", collation == "latin1_swedish_ci": // of their character sets what CONVERT gives
-		text = "CONVERT(" + v.introduced(i, text) + " USING " + sqltypes.CharsetOf(collation) + ")"
-	default:
-		name := fmt.Sprintf("__skarv_%d_%d", len(v.s.calls.stack), i)
-		if strings.HasPrefix(text, "'") {
-			text = "_utf8mb4 x'" + hex.EncodeToString(utf8) + "'" // the same in each sql_mode, for it may be said again later
-		}
-		v.told[name] = v.collated(i, text)
-		text = "@" + name
-	}
-	if null {
-		return "NULLIF(" + text + ", x'')" // '' may be NULL itself
-	}
-	return text
-}
-
-// operandText is what originalText has made of an expression, as strong as one: a string of another collation than the connection's literals
-// have is compared by its own. On MySQL that of most collations is stronger, so that it wins over all others.
-func (s *Session) operandText(text string) string {
-	literal, collation, ok := strings.Cut(text, " COLLATE ")
-	switch {
-	case !ok:
-		return text
-	case collation == s.connectionCollation():
-		return literal
-	case s.cfg.Dialect.MariaDB():
-		return "NAME_CONST('operand', " + text + ")"
-	case collation == "utf8mb4_0900_ai_ci", collation == "latin1_swedish_ci":
-		return "CONVERT(" + literal + " USING " + sqltypes.CharsetOf(collation) + ")"
-	}
-	return text
+	user := fmt.Sprintf("__skarv_%d_%d", len(v.s.calls.stack), i)
+	sql, value := literal.ByUserVariable(user, text, v.collations[i], utf8)
+	v.told[user] = value
+	return sql
 }
 
 // tell makes the user variables that exact has used the session's.
@@ -162,7 +58,7 @@ func (v *variables) tell() error {
 		value := v.told[name]
 		delete(v.told, name)
 		if len(value) > maxExact {
-			return sqlerr.Unsupported("a string variable of more than 32 KB whose collation is "+collateGiven.FindStringSubmatch(value)[1]+", in an expression over tables",
+			return sqlerr.Unsupported("a string variable of more than 32 KB whose collation is "+literal.CollationOf(value)+", in an expression over tables",
 				"declare it with the collation of the connection")
 		}
 		if now, _ := v.s.state.Get("@" + sqltypes.QuoteName(name)); now == value {
@@ -244,9 +140,4 @@ func comparedBy(c *catalog.Column) (collation string, known bool) {
 		return routine.Collation(c.Collation), c.Collation != ""
 	}
 	return "", false
-}
-
-// hexOf is a string as a literal of a character set, with a collation.
-func hexOf(charset, collation string, v []byte) string {
-	return "_" + charset + " x'" + hex.EncodeToString(v) + "' COLLATE " + collation
 }

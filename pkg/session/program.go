@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"skarv/pkg/diagnostics"
+	"skarv/pkg/literal"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -128,7 +129,7 @@ func (a *activation) Value(expr string) (string, error) {
 		value, err = a.s.valueOf(expr, a, true)
 		return err
 	})
-	return a.s.operandText(value), err
+	return a.s.literals().Operand(value), err
 }
 
 // Run implements routine.Host.
@@ -306,7 +307,7 @@ func (a *activation) query(text []byte, take *capture, bytes bool) error {
 // for bytes it is the value. nil are all variables.
 func (a *activation) needsBytes(targets []string) bool {
 	for _, p := range a.vars.list {
-		if binaryType(p.Type) && (targets == nil || slices.ContainsFunc(targets, func(t string) bool { return routine.Same(t, p.Name) })) {
+		if literal.IsBinary(p.Type) && (targets == nil || slices.ContainsFunc(targets, func(t string) bool { return routine.Same(t, p.Name) })) {
 			return true
 		}
 	}
@@ -329,17 +330,19 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 		text := text
 		a.s.diagnostics.Clear()
 		if cols[i].Type == sqltypes.TypeJSON && row[i] != nil && a.takesText(target) {
-			text = func(_ sqltypes.Column, v []byte) (string, error) { return hexOf("utf8mb4", "utf8mb4_bin", v), nil }
+			text = func(_ sqltypes.Column, v []byte) (string, error) {
+				return literal.Collated("utf8mb4", "utf8mb4_bin", v), nil
+			}
 		}
-		literal, err := text(cols[i], row[i])
+		value, err := text(cols[i], row[i])
 		if err != nil {
 			return err
 		}
 		if strings.HasPrefix(target, "@") {
-			if row[i] != nil && unsignedInteger(cols[i]) {
-				literal = routine.Unsigned(literal)
+			if row[i] != nil && literal.UnsignedInteger(cols[i]) {
+				value = routine.Unsigned(value)
 			}
-			if err := note(a.s.assignTarget(target, literal)); err != nil {
+			if err := note(a.s.assignTarget(target, value)); err != nil {
 				return err
 			}
 			continue
@@ -352,7 +355,7 @@ func (a *activation) takeRow(cols []sqltypes.Column, row [][]byte, targets []str
 		if cols[i].Type == sqltypes.TypeFloat && row[i] != nil && !strings.HasPrefix(strings.ToLower(p.Type), "float") {
 			return sqlerr.Unsupported("a FLOAT column that is selected into a variable of another type", "select it with + 0e0")
 		}
-		if err := note(a.assigned(p.Name, a.vars.assign(p.Name, literal, nil))); err != nil {
+		if err := note(a.assigned(p.Name, a.vars.assign(p.Name, value, nil))); err != nil {
 			return err
 		}
 	}
@@ -365,11 +368,7 @@ func (a *activation) takesText(target string) bool {
 		return true
 	}
 	at := a.vars.at(target)
-	if at < 0 {
-		return false
-	}
-	t := strings.ToLower(a.vars.list[at].Type)
-	return strings.Contains(t, "char") || strings.Contains(t, "text")
+	return at >= 0 && literal.IsText(a.vars.list[at].Type)
 }
 
 // rows is what a cursor goes through: all that its query gave.

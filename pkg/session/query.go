@@ -14,6 +14,7 @@ import (
 	"skarv/pkg/digest"
 	"skarv/pkg/exec"
 	"skarv/pkg/flight"
+	"skarv/pkg/literal"
 	"skarv/pkg/metrics"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
@@ -473,7 +474,7 @@ func (s *Session) nameRead(err error) error {
 	}
 	e, ok := errors.AsType[*sqlerr.Error](err)
 	charset := s.clientCharset()
-	if !ok || charset == "binary" || !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.NoSuchRoutine) || ascii([]byte(e.Message)) {
+	if !ok || charset == "binary" || !sqlerr.HasCode(err, sqlerr.NoSuchTable, sqlerr.UnknownDatabase, sqlerr.NoSuchRoutine) || literal.IsASCII([]byte(e.Message)) {
 		return err
 	}
 	return sqlerr.Unsupported("names beyond ASCII in the character set "+charset, "SET NAMES utf8mb4")

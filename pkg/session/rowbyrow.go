@@ -233,14 +233,6 @@ func (s *Session) inCharset(vars ...backend.Variable) (back func(), err error) {
 	return func() { _ = s.adopt(s.state.With(s.state.DB, before...)) }, nil
 }
 
-// connectionCollation is the session's collation_connection.
-func (s *Session) connectionCollation() string {
-	if v, ok := s.state.Get("@@session.`collation_connection`"); ok {
-		return strings.Trim(v, "'")
-	}
-	return variable.OwnCollation(s.cfg.Dialect.MariaDB())
-}
-
 // split takes the statement's text apart.
 func (w *rowWrite) split() error {
 	st, sql := w.st, string(w.st.SQL())
@@ -490,11 +482,11 @@ func (w *rowWrite) selected() (string, error) {
 			if take.columns[c].Type == sqltypes.TypeFloat && row[c] != nil {
 				return "", sqlerr.Unsupported("a FLOAT column in INSERT ... SELECT into a table whose triggers use other tables", "select it with + 0e0")
 			}
-			literal, err := w.s.originalText(take.columns[c], row[c])
+			value, err := w.s.originalText(take.columns[c], row[c])
 			if err != nil {
 				return "", err
 			}
-			out.WriteString([2]string{"(", ", "}[min(c, 1)] + literal)
+			out.WriteString([2]string{"(", ", "}[min(c, 1)] + value)
 		}
 		out.WriteString(")")
 	}

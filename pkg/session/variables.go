@@ -7,6 +7,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/diagnostics"
+	"skarv/pkg/literal"
 	"skarv/pkg/planner"
 	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
@@ -26,7 +27,7 @@ type variables struct {
 	hidden func(name string) bool
 	// values are the variables as SQL, nil while they have to be read, and readFor is for which statements that is: see literals.
 	values  []routine.Value
-	readFor literals
+	readFor literal.Form
 	// collations are those of string variables, "" for the rest; nil until somebody needs them.
 	collations []string
 	// collation is that of string variables that say none; "" if it is not known.
@@ -349,7 +350,7 @@ func (v *variables) assign(name, expr string, from *activation) error {
 	switch {
 	case !plain:
 		v.s.diagnostics.Conditions = nil
-		if expr, err = v.s.valueOf(expr, from, binaryType(v.list[v.at(name)].Type)); err != nil {
+		if expr, err = v.s.valueOf(expr, from, literal.IsBinary(v.list[v.at(name)].Type)); err != nil {
 			return err
 		}
 		if fault := v.s.strictly(v.s.diagnostics.Conditions); fault != nil {
@@ -414,14 +415,6 @@ func (v *variables) test(expr string, a *activation) (bool, error) {
 	return string(row[0]) == "1", nil
 }
 
-// literals is what the meaning of literals in a session's statements depends on: its sql_mode, and whether they are in UTF-8.
-type literals struct {
-	mode string
-	utf8 bool
-}
-
-func (s *Session) literals() literals { return literals{s.SQLMode, s.AllUTF8} }
-
 // literal is the value of a variable as SQL of the session as it is now.
 func (v *variables) literal(name string) (routine.Value, error) {
 	if v.values == nil || v.readFor != v.s.literals() {
@@ -439,25 +432,12 @@ func (v *variables) typed(name string) (routine.Value, error) {
 		return value, err
 	}
 	if value.Collation != "" {
-		return routine.Value{Text: v.collated(v.at(name), value.Text)}, nil
+		return routine.Value{Text: literal.Assigned(value.Text, value.Collation)}, nil
 	}
-	if value.Text != "NULL" {
+	if value.Text != literal.Null {
 		return value, nil
 	}
-	i, kind := v.at(name), "CHAR"
-	switch c := v.columns[i]; {
-	case c.Type == sqltypes.TypeDouble || c.Type == sqltypes.TypeFloat:
-		kind = "DOUBLE"
-	case c.Type == sqltypes.TypeDecimal || c.Type == sqltypes.TypeNewDecimal:
-		kind = "DECIMAL"
-	case c.Type.IsNumber() && c.Flags&sqltypes.FlagUnsigned != 0:
-		kind = "UNSIGNED"
-	case c.Type.IsNumber():
-		kind = "SIGNED"
-	case c.Charset == 63 && !c.Type.IsTemporal() && c.Type != sqltypes.TypeJSON:
-		kind = "BINARY"
-	}
-	return routine.Value{Text: "CAST(NULL AS " + kind + ")"}, nil
+	return routine.Value{Text: literal.NullOf(&v.columns[v.at(name)])}, nil
 }
 
 // fill puts the values of variables into a statement. selected: collations of the result's columns matter.
@@ -536,7 +516,7 @@ func (v *variables) shown(st *sqlparse.Statement) (list map[int]sqltypes.Column,
 			continue
 		}
 		name := string(st.AppendName(nil, tok))
-		if at := v.at(name); tok.End == it.Expr.End && v.has(name) && !converted(v.list[at].Type) {
+		if at := v.at(name); tok.End == it.Expr.End && v.has(name) && !literal.KindOf(v.list[at].Type, v.s.cfg.Dialect.MariaDB()).Converted() {
 			if list == nil {
 				list = map[int]sqltypes.Column{}
 			}
@@ -569,12 +549,6 @@ func (v *variables) described() (columns []sqltypes.Column, err error) {
 		v.foreign = cols[1:] // without the one that every row has
 	}
 	return v.foreign, nil
-}
-
-// converted reports whether the value of a variable of a type is filled in as one of another type.
-func converted(name string) bool {
-	k := kindOf(name)
-	return k == floatKind || k == bitKind || k == digitsKind
 }
 
 // show runs a SELECT without tables over the variables, so that the client sees their types. ok is false for other statements.
