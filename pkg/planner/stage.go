@@ -35,11 +35,24 @@ func stageRows(b *build) (bool, error) {
 	return true, nil
 }
 
+// staging is how an INSERT or REPLACE comes to a plan that runs through a stage.
+type staging struct {
+	*worker
+	text sqlparse.InsertText
+	refs []sqlparse.TableRef
+	p    *plan.Workspace
+	// tables are those of refs, t is the one that rows are inserted into, and read are those that are read.
+	tables, read []*catalog.Table
+	t            *catalog.Table
+	// asked are the queries of the ON DUPLICATE KEY UPDATE; update is that clause as each group gets it.
+	asked    *askings
+	update   plan.Text
+	followed bool // see plan.Stage
+}
+
 // stagePlan is the plan for an INSERT or REPLACE that runs through a stage; nil if there is none.
 func (b *build) stagePlan() (*plan.Workspace, error) {
-	u := b.st.Uses()
-	if u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.SetsLastInsertID) != 0 || u&sqlparse.Returning != 0 && !b.returning ||
-		b.plan.Uses&plan.SetsLastInsertID != 0 {
+	if !b.stageable() {
 		return nil, nil
 	}
 	text, ok := b.st.InsertText()
@@ -54,118 +67,157 @@ func (b *build) stagePlan() (*plan.Workspace, error) {
 	if w.locks, ok = b.writeLocks(nil); !ok {
 		return nil, nil
 	}
-	for _, r := range refs {
-		t, ok, err := b.copyable(r, b.db)
-		switch {
-		case !ok || err != nil:
+	s := &staging{worker: w, text: text, refs: refs, p: &plan.Workspace{Write: true}}
+	for _, step := range []func() (ok bool, err error){s.access, s.sources, s.fits, s.onDuplicate, s.copyRead} {
+		if ok, err := step(); !ok || err != nil {
 			return nil, err
-		case r.Start == text.Table.Start:
-			b.needs(t, b.writes())
-		default:
-			b.needs(t, catalog.MaySelect)
 		}
 	}
-	if w.shareCopies(); w.mayUnfold(refs) {
-		refs = w.unfold.refs
+	s.finish()
+	return s.p, nil
+}
+
+// stageable reports whether the statement uses nothing that does not go through a stage.
+func (b *build) stageable() bool {
+	u := b.st.Uses()
+	return u&(sqlparse.UserLock|sqlparse.IntoFile|sqlparse.Sequence|sqlparse.SetsLastInsertID) == 0 && (u&sqlparse.Returning == 0 || b.returning) &&
+		b.plan.Uses&plan.SetsLastInsertID == 0
+}
+
+// access notes what the account must be allowed.
+func (s *staging) access() (bool, error) {
+	for _, r := range s.refs {
+		t, ok, err := s.b.copyable(r, s.b.db)
+		switch {
+		case !ok || err != nil:
+			return false, err
+		case r.Start == s.text.Table.Start:
+			s.b.needs(t, s.b.writes())
+		default:
+			s.b.needs(t, catalog.MaySelect)
+		}
+	}
+	return true, nil
+}
+
+// sources finds the tables, of the text with its common table expressions unfolded, if they are.
+func (s *staging) sources() (bool, error) {
+	b, updates := s.b, s.text.OnDuplicate >= 0
+	if s.shareCopies(); s.mayUnfold(s.refs) {
+		s.refs = s.unfold.refs
 	}
 	returned := len(b.st.SQL())
 	if b.returning {
 		if returned, _ = b.st.ReturningAt(); b.plan.Uses&plan.WritesUserVariable != 0 {
-			return nil, nil
+			return false, nil
 		}
 	}
-	var tables, read []*catalog.Table
-	var asked *askings
-	if text.OnDuplicate >= 0 && w.unfold == nil {
-		asked = b.askings(text.OnDuplicate)
+	if updates && s.unfold == nil {
+		s.asked = b.askings(s.text.OnDuplicate)
 	}
-	p := &plan.Workspace{Write: true}
-	for i, r := range refs {
+	for i, r := range s.refs {
 		t, ok, err := b.copyable(r, b.db)
 		if !ok || err != nil {
-			return nil, err
+			return false, err
 		}
-		tables = append(tables, t)
-		if r.Start == text.Table.Start {
-			w.target = i
+		s.tables = append(s.tables, t)
+		if r.Start == s.text.Table.Start {
+			s.target, s.t = i, t
 			continue
 		}
 		switch {
-		case asked.has(r):
-			w.whole = append(w.whole, t)
-		case text.OnDuplicate >= 0 && r.Start > text.OnDuplicate || r.Start > returned:
-			return nil, nil // a subquery: the groups have other rows
+		case s.asked.has(r):
+			s.whole = append(s.whole, t)
+		case updates && r.Start > s.text.OnDuplicate || r.Start > returned:
+			return false, nil // a subquery: the groups have other rows
 		}
-		read = append(read, t)
-		if t.Kind == catalog.Single && p.Group == 0 {
-			p.Group = t.Group
+		s.read = append(s.read, t)
+		if t.Kind == catalog.Single && s.p.Group == 0 {
+			s.p.Group = t.Group
 		}
 	}
-	if w.target < 0 || tables[w.target].Kind == catalog.View {
-		return nil, nil
-	}
-	t := tables[w.target]
+	return s.target >= 0 && s.t.Kind != catalog.View, nil
+}
+
+// fits reports whether rows of a stage may be inserted into the target.
+func (s *staging) fits() (bool, error) {
+	b, t := s.b, s.t
 	if err := b.uncheckedCopy(t); err != nil {
-		return nil, err
+		return false, err
 	}
 	if b.ins != nil {
 		if given, _ := b.ins.given(); given != nil { // what rows bring is not compared there
-			return nil, nil
+			return false, nil
 		}
 	}
-	followed := b.followed(t) || b.owns(t)
-	if followed && (!b.writable(t) || b.ins == nil || b.renamesOtherwise() || b.meetsComputed(t) != nil || b.ignoresUpdates() || b.plan.Uses&plan.WritesUserVariable != 0) {
-		return nil, nil
+	s.followed = b.followed(t) || b.owns(t)
+	if s.followed && (!b.writable(t) || b.ins == nil || b.renamesOtherwise() || b.meetsComputed(t) != nil || b.ignoresUpdates() || b.plan.Uses&plan.WritesUserVariable != 0) {
+		return false, nil
 	}
-	w.into, read = t, b.opened(append(read, b.reads...))
-	self := slices.Contains(read, t)
-	var tail plan.Text
-	if text.OnDuplicate >= 0 {
-		if asked != nil && slices.Contains(w.whole, t) {
-			return nil, nil
+	s.into, s.read = t, b.opened(append(s.read, b.reads...))
+	return true, nil
+}
+
+// onDuplicate looks at what becomes of rows that are there.
+func (s *staging) onDuplicate() (ok bool, err error) {
+	b, t, updates := s.b, s.t, s.text.OnDuplicate >= 0
+	if updates {
+		if s.asked != nil && slices.Contains(s.whole, t) {
+			return false, nil
 		}
-		if tail, ok = b.duplicateUpdate(t, asked); !ok || b.seededUpdate() || t.Kind == catalog.Reference && b.unlikeUpdate(t) {
-			return nil, nil
+		if s.update, ok = b.duplicateUpdate(t, s.asked); !ok || b.seededUpdate() || t.Kind == catalog.Reference && b.unlikeUpdate(t) {
+			return false, nil
 		}
 	}
-	if (b.plan.Kind == plan.Replace || text.OnDuplicate >= 0) && b.referenced(t) && slices.ContainsFunc(read, func(o *catalog.Table) bool { return o != t && len(o.ForeignKeys) > 0 }) {
-		return nil, nil // a row may change, by a foreign key, what the next one reads
+	changes := (b.plan.Kind == plan.Replace || updates) && b.referenced(t)
+	return !changes || !slices.ContainsFunc(s.read, func(o *catalog.Table) bool {
+		return o != t && len(o.ForeignKeys) > 0 // a row may change, by a foreign key, what the next one reads
+	}), nil
+}
+
+// copyRead makes the plan read copies.
+func (s *staging) copyRead() (bool, error) {
+	b := s.b
+	s.whole = append(s.whole, b.reads...)
+	if err := s.worker.tables(s.p, s.tables, s.refs, b.st); err != nil || s.refused {
+		return false, err
 	}
-	w.whole = append(w.whole, b.reads...)
-	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
-		return nil, err
+	if err := s.readers(s.p, s.tables, b.st, b.db); err != nil {
+		return false, err
 	}
-	if err := w.readers(p, tables, b.st, b.db); err != nil {
-		return nil, err
-	}
-	b.ws, w.plan = w, p
-	w.quiet = b.quietThroughout()
+	b.ws, s.plan = s.worker, s.p
+	s.quiet = b.quietThroughout()
 	for _, assemble := range []func(*build) (bool, error){copyKeys, copyRows, copyJoins, copyFirst, assembleCopies} {
 		if _, err := assemble(b); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	b.plan.Root, b.done = nil, false
+	return true, nil
+}
+
+// finish gives the plan its stage.
+func (s *staging) finish() {
+	b, p, t, updates := s.b, s.p, s.t, s.text.OnDuplicate >= 0
 	p.Stage = &plan.Stage{Table: t, Sequence: t.Numbered(), ZeroIsValue: b.sess.NoAutoValueOnZero, Name: t.Name,
-		Verb: b.insertVerb(), Update: text.OnDuplicate >= 0, Renumbers: text.OnDuplicate >= 0 && b.ins.renumbers(), Tail: tail, Followed: followed, Returning: b.returning, Query: text.Query,
-		Late: b.late(t)}
-	if self {
+		Verb: b.insertVerb(), Update: updates, Renumbers: updates && b.ins.renumbers(), Tail: s.update, Followed: s.followed, Returning: b.returning,
+		Query: s.text.Query, Late: b.late(t)}
+	if slices.Contains(s.read, t) {
 		for p.Stage.Name = stageName; b.snap.Table(t.Database, p.Stage.Name) != nil; {
 			p.Stage.Name += "_"
 		}
-		p.Renames = append([]plan.Rename{{Ref: w.target, Text: sqltypes.QuoteIn(t.Database, p.Stage.Name)}}, p.Renames...)
+		p.Renames = append([]plan.Rename{{Ref: s.target, Text: sqltypes.QuoteIn(t.Database, p.Stage.Name)}}, p.Renames...)
 	}
-	if ownRenames(p); asked != nil {
-		asked.plan(p, refs)
+	if ownRenames(p); s.asked != nil {
+		s.asked.plan(p, s.refs)
 	}
-	if w.unfold != nil {
+	if s.unfold != nil {
 		end := len(b.st.SQL())
-		if text.OnDuplicate >= 0 {
-			end = text.OnDuplicate
+		if updates {
+			end = s.text.OnDuplicate
 		}
-		w.unfold.plan(w, p, t.Database, end)
+		s.unfold.plan(s.worker, p, t.Database, end)
 	}
-	return p, nil
 }
 
 // late is plan.Stage's. By the distribution key rows are placed before that; of AUTO_INCREMENT and of IGNORE a NULL becomes a value.
