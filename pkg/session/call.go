@@ -275,34 +275,57 @@ func (a *activation) run(args []sqlparse.Span) error {
 	if err != nil {
 		return err
 	}
-	outs := make([]string, len(args)) // the statement at hand will be another
-	for i, p := range a.prog.Params {
-		if p.Mode == routine.In {
-			continue
-		}
-		if outs[i] = s.assignable(args[i]); outs[i] == "" || !s.caller().mayAssign(outs[i]) {
-			return sqlerr.OutArgumentNotVariable.New(i+1, a.routine.Database, a.routine.Name)
-		}
-		if t := s.caller(); t != nil && t.trigger != nil && !t.trigger.takes(outs[i]) {
-			return sqlerr.Unsupported("the column "+outs[i]+" as an OUT argument in a trigger", "give a variable, then SET the column")
-		}
+	outs, err := a.outArguments(args) // now, for the statement at hand will be another
+	if err != nil {
+		return err
 	}
 	if a.vars, err = s.newVariables(a.routine.Database, slices.Concat(a.prog.Params, list)); err != nil {
 		return err
 	}
 	defer a.vars.drop()
+	given, err := a.takeArguments(args)
+	if err != nil {
+		return err
+	}
+	if err := a.runProgram(); err != nil {
+		return err
+	}
+	// What is told behind it is of arguments, and of the last statement.
+	s.diagnostics.Conditions = slices.Concat(given, s.diagnostics.Conditions)
+	return a.giveOuts(outs)
+}
+
+// outArguments are what OUT and INOUT parameters are assigned to, by their places.
+func (a *activation) outArguments(args []sqlparse.Span) ([]string, error) {
+	s, outs := a.s, make([]string, len(args))
+	for i, p := range a.prog.Params {
+		if p.Mode == routine.In {
+			continue
+		}
+		if outs[i] = s.assignable(args[i]); outs[i] == "" || !s.caller().mayAssign(outs[i]) {
+			return nil, sqlerr.OutArgumentNotVariable.New(i+1, a.routine.Database, a.routine.Name)
+		}
+		if t := s.caller(); t != nil && t.trigger != nil && !t.trigger.takes(outs[i]) {
+			return nil, sqlerr.Unsupported("the column "+outs[i]+" as an OUT argument in a trigger", "give a variable, then SET the column")
+		}
+	}
+	return outs, nil
+}
+
+// takeArguments assigns the arguments to the parameters. Of what it warns of, which is given, the program's statements see nothing.
+func (a *activation) takeArguments(args []sqlparse.Span) (given []diagnostics.Condition, err error) {
+	s := a.s
 	texts := make([]string, len(args))
 	for i, sp := range args {
 		texts[i] = string(s.args.AppendSpan(nil, sp))
 	}
 	before := s.diagnostics.Take()
-	var given []diagnostics.Condition // by arguments: they stand before those of the last statement
 	for i, p := range a.prog.Params {
 		if p.Mode == routine.Out {
 			continue
 		}
 		if err := a.vars.assign(p.Name, texts[i], s.caller()); err != nil {
-			return err
+			return nil, err
 		}
 		given = append(given, s.diagnostics.Take()...)
 	}
@@ -311,6 +334,12 @@ func (a *activation) run(args []sqlparse.Span) error {
 	} else {
 		s.diagnostics.Conditions = before
 	}
+	return given, nil
+}
+
+// runProgram runs the procedure, whose parameters have their values.
+func (a *activation) runProgram() error {
+	s := a.s
 	s.calls.stack = append(s.calls.stack, a)
 	limited := s.withoutSelectLimit()
 	asBefore, err := s.actAs(a.routine.Security)
@@ -322,17 +351,19 @@ func (a *activation) run(args []sqlparse.Span) error {
 	}
 	limited()
 	s.calls.stack = s.calls.stack[:len(s.calls.stack)-1]
-	if err != nil {
-		return err
-	}
-	told, counted := slices.Concat(given, s.diagnostics.Conditions), s.diagnostics.RowCount // of the last statement: they are those of the CALL
+	return err
+}
+
+// giveOuts assigns parameters to what was given for them. What it warns of is added to what there is, and ROW_COUNT() stays.
+func (a *activation) giveOuts(outs []string) error {
+	s := a.s
+	counted, told := s.diagnostics.RowCount, s.diagnostics.Take()
 	defer func() { s.diagnostics.Conditions, s.diagnostics.RowCount = told, counted }()
 	var sent []string
 	for i, p := range a.prog.Params {
 		if p.Mode == routine.In {
 			continue
 		}
-		s.diagnostics.Conditions = nil
 		if outs[i] == placeholder {
 			sent = append(sent, sqltypes.QuoteName(p.Name))
 			continue
@@ -351,8 +382,9 @@ func (a *activation) run(args []sqlparse.Span) error {
 			}
 		}
 		err = s.assignTarget(outs[i], text)
-		told = append(told, s.diagnostics.Conditions...)
-		s.calls.warned = s.calls.warned || len(s.diagnostics.Conditions) > 0
+		warned := s.diagnostics.Take()
+		told = append(told, warned...)
+		s.calls.warned = s.calls.warned || len(warned) > 0
 		if err != nil {
 			return err
 		}

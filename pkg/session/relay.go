@@ -79,18 +79,8 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 				pk.Disband()
 			}
 			s.client.Leave(c)
-			if r.cmd == wire.ComStmtExecute {
-				c.Forget(s.bound) // the server may have parameters for it already
-			}
-			c.Dirty = dirty // nothing of it was sent
-			if p.Uses&plan.SetsLastInsertID != 0 {
-				_ = forgetInsertID(c)
-			}
-			if opening != "" {
-				s.tx.Rollback() // the branch, which has not begun; the transaction goes on
-			} else {
-				s.done(c, nil)
-			}
+			c.Dirty = dirty
+			s.notSent(p, c, r.cmd, opening != "")
 			return sqlerr.QueryInterrupted.New()
 		}
 		var sum wire.ResultSummary
@@ -135,6 +125,21 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 			s.used.strategy = metrics.Packed
 		}
 		return s.relayed(p, c, &sum)
+	}
+}
+
+// notSent takes back what c was prepared by for a statement that is not sent to it; opens: with the beginning of a transaction's branch.
+func (s *Session) notSent(p *plan.Plan, c *backend.Conn, cmd wire.Command, opens bool) {
+	if cmd == wire.ComStmtExecute {
+		c.Forget(s.bound) // the server may have parameters for it already
+	}
+	if p.Uses&plan.SetsLastInsertID != 0 {
+		_ = forgetInsertID(c)
+	}
+	if opens {
+		s.tx.Rollback() // the branch, which has not begun; the transaction goes on
+	} else {
+		s.done(c, nil)
 	}
 }
 
