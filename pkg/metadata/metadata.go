@@ -2,6 +2,7 @@
 // of accounts. A server answers a SELECT from them, which knows more than a client of the cluster has made, Skarv's own database and the
 // invisible key of tables without a primary key, and less: sizes on other node groups, accounts, events' last runs. So derived tables are
 // put into the text, which show what the account may see. Servers merge these into the query: it is as fast as before.
+// And what servers answer to SHOW of the rows that each of them has is added up.
 package metadata
 
 import (

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"crypto/tls"
 	"slices"
-	"strconv"
 	"strings"
 
 	"skarv/pkg/backend"
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/metadata"
 	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/planner"
@@ -334,56 +334,29 @@ func (s *Session) showCreateTable(t *catalog.Table) error {
 	return s.sendRowsWith(cols, rows, uint16(s.diagnostics.Count()))
 }
 
-// showIndex is a server's SHOW INDEX of a sharded table with how many values there are on all node groups: as estimates of servers
-// are added up.
+// showIndex is a server's SHOW INDEX of a sharded table with how many values there are on all node groups.
 func (s *Session) showIndex(t *catalog.Table) error {
-	const nonUnique, name, column, cardinality = 1, 2, 4, 6
 	var cols []sqltypes.Column
-	var result [][][]byte
+	var sum [][][]byte
 	for i, g := range s.snap.Map.Groups() {
 		names, rows, err := s.rowsFrom(g)
 		if err != nil {
 			return err
 		}
 		if i == 0 {
-			cols, result = names, rows
-			continue
-		}
-		if len(rows) != len(result) {
-			break // the table is being changed
-		}
-		most := uint64(0) // about as many as there are rows
-		for _, r := range rows {
-			most = max(most, parseUint(r[cardinality]))
-		}
-		var prefix []string
-		for n, r := range rows {
-			if n > 0 && string(rows[n-1][name]) != string(r[name]) {
-				prefix = nil
-			}
-			prefix = append(prefix, string(r[column]))
-			sum, more := parseUint(result[n][cardinality]), parseUint(r[cardinality])
-			last := n+1 == len(rows) || string(rows[n+1][name]) != string(r[name])
-			apart := string(r[nonUnique]) == "0" && last || !slices.ContainsFunc(t.Distribution, func(c int) bool { return !slices.Contains(prefix, t.Columns[c].Name) })
-			switch {
-			case r[cardinality] == nil:
-			case apart || 2*more > most: // hardly a value is on several node groups
-				sum += more
-				fallthrough
-			default:
-				result[n][cardinality] = strconv.AppendUint(nil, max(sum, more), 10)
-			}
+			cols, sum = names, rows
+		} else if !metadata.AddIndexes(sum, rows, t) {
+			break
 		}
 	}
-	return s.sendRows(cols, slices.DeleteFunc(result, func(r [][]byte) bool { return string(r[column]) == catalog.HiddenKey }))
+	return s.sendRows(cols, metadata.WithoutHiddenKey(sum))
 }
 
 // showTableStatus adds up the sizes and row counts of all groups, of the tables of database p.Name.
 func (s *Session) showTableStatus(p *plan.Plan) error {
-	const rowsAt, avgAt, dataAt, indexAt, freeAt, autoAt = 4, 5, 6, 8, 9, 10
 	var cols []sqltypes.Column
-	var result [][][]byte
-	byName := map[string][][]byte{}
+	var sum metadata.TableStatus
+	sees := func(table string) bool { return isSystemDB(p.Name) || s.seesTable(p.Name, table) }
 	for _, g := range s.snap.Groups {
 		c, err := s.Get(g.ID)
 		if err != nil {
@@ -394,33 +367,9 @@ func (s *Session) showTableStatus(p *plan.Plan) error {
 			return err
 		}
 		cols = names
-		for _, r := range rows {
-			if !isSystemDB(p.Name) && !s.seesTable(p.Name, string(r[0])) {
-				continue
-			}
-			sum := byName[string(r[0])]
-			if t := s.snap.Table(p.Name, string(r[0])); t != nil && (t.Kind == catalog.Reference && sum != nil || t.Kind == catalog.Single && t.Group != g.ID) {
-				continue
-			}
-			if sum == nil {
-				byName[string(r[0])] = r
-				result = append(result, r)
-				continue
-			}
-			for _, i := range []int{rowsAt, dataAt, indexAt, freeAt} {
-				if sum[i] != nil && r[i] != nil {
-					sum[i] = strconv.AppendUint(nil, parseUint(sum[i])+parseUint(r[i]), 10)
-				}
-			}
-			if n := parseUint(sum[rowsAt]); n > 0 {
-				sum[avgAt] = strconv.AppendUint(nil, parseUint(sum[dataAt])/n, 10)
-			}
-			if parseUint(r[autoAt]) > parseUint(sum[autoAt]) {
-				sum[autoAt] = r[autoAt]
-			}
-		}
+		sum.Add(g.ID, rows, s.snap, p.Name, sees)
 	}
-	return s.sendRows(cols, result)
+	return s.sendRows(cols, sum.Rows)
 }
 
 // showVariables is a server's SHOW VARIABLES with what is the cluster's.
