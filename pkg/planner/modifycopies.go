@@ -112,17 +112,10 @@ func modifyCopies(b *build) (fired bool, err error) {
 			return false, err
 		}
 	}
-	for _, t := range tables {
-		if t.Kind == catalog.Single && p.Group == 0 {
-			p.Group = t.Group
-		}
-	}
+	p.Group = singleGroup(tables)
 	w.choosable(tables)
 	w.whole = append(w.whole, b.reads...)
-	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
-		return false, err
-	}
-	if err := w.readers(p, tables, b.st, b.db); err != nil {
+	if ok, err := w.copyAll(p, tables, refs); !ok || err != nil {
 		return false, err
 	}
 	if ownRenames(p); w.unfold != nil {

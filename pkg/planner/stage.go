@@ -132,10 +132,8 @@ func (s *staging) sources() (bool, error) {
 			return false, nil // a subquery: the groups have other rows
 		}
 		s.read = append(s.read, t)
-		if t.Kind == catalog.Single && s.p.Group == 0 {
-			s.p.Group = t.Group
-		}
 	}
+	s.p.Group = singleGroup(s.read)
 	return s.target >= 0 && s.t.Kind != catalog.View, nil
 }
 
@@ -179,10 +177,7 @@ func (s *staging) onDuplicate() (ok bool, err error) {
 func (s *staging) copyRead() (bool, error) {
 	b := s.b
 	s.whole = append(s.whole, b.reads...)
-	if err := s.worker.tables(s.p, s.tables, s.refs, b.st); err != nil || s.refused {
-		return false, err
-	}
-	if err := s.readers(s.p, s.tables, b.st, b.db); err != nil {
+	if ok, err := s.copyAll(s.p, s.tables, s.refs); !ok || err != nil {
 		return false, err
 	}
 	b.ws, s.plan = s.worker, s.p

@@ -9,6 +9,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/function"
+	"skarv/pkg/placement"
 	"skarv/pkg/plan"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqlparse"
@@ -176,16 +177,8 @@ func copyTables(b *build) (bool, error) {
 	if len(tables) == 0 && b.pushed == nil && len(b.reads) == 0 {
 		return false, nil
 	}
-	p := &plan.Workspace{}
-	for _, t := range slices.Concat(tables, b.reads) {
-		if t.Kind == catalog.Single && p.Group == 0 {
-			p.Group = t.Group
-		}
-	}
-	if err := w.tables(p, tables, refs, b.st); err != nil || w.refused {
-		return false, err
-	}
-	if err := w.readers(p, tables, b.st, b.db); err != nil {
+	p := &plan.Workspace{Group: singleGroup(slices.Concat(tables, b.reads))}
+	if ok, err := w.copyAll(p, tables, refs); !ok || err != nil {
 		return false, err
 	}
 	if ownRenames(p); w.unfold != nil {
@@ -199,6 +192,25 @@ func copyTables(b *build) (bool, error) {
 	}
 	b.ws, w.plan = w, p
 	return true, nil
+}
+
+// singleGroup is the node group of the first table that is kept on one alone; 0 if there is none.
+func singleGroup(tables []*catalog.Table) placement.NodeGroupID {
+	for _, t := range tables {
+		if t.Kind == catalog.Single {
+			return t.Group
+		}
+	}
+	return 0
+}
+
+// copyAll makes p copy tables, those of refs, and what functions read of others; ok is false if some cannot be copied.
+func (w *worker) copyAll(p *plan.Workspace, tables []*catalog.Table, refs []sqlparse.TableRef) (ok bool, err error) {
+	if err := w.tables(p, tables, refs, w.b.st); err != nil || w.refused {
+		return false, err
+	}
+	err = w.readers(p, tables, w.b.st, w.b.db)
+	return err == nil, err
 }
 
 // named finds the tables of references.
