@@ -35,55 +35,17 @@ func (a *activation) strictInto(text []byte, take *capture, targets []string) (f
 	if err := st.Scan(text, s.Mode); err != nil {
 		return nil, 0, err
 	}
-	list, ok := st.SelectList()
-	items := st.SelectItems(nil)
 	unsure := sqlerr.Unsupported("SELECT ... INTO variables that may fail in a strict sql_mode, or only warn",
 		"select into a user variable, or use SET with a query of one column")
+	list, ok := st.SelectList()
 	if !ok {
 		return nil, 0, unsure
 	}
-	var computed []int
-	for i, it := range items {
-		if into := min(i, len(targets)-1); s.computes(st, it) && (it.Star || !strings.HasPrefix(targets[into], "@")) {
-			computed = append(computed, i)
-		}
-	}
-	if len(computed) == 0 {
+	into := s.intoOf(st, targets)
+	switch into.computedWhen(st) {
+	case before:
 		return nil, 0, nil
-	}
-	tables, limited, counted := false, false, 0
-	for _, i := range computed {
-		switch whole, inside := aggregate(st, items[i].Expr); {
-		case whole:
-			counted++
-		case inside:
-			return nil, 0, unsure
-		}
-	}
-	for tokens := st.Tokens(); ; {
-		tok := tokens.Next()
-		if tok.Kind == sqlparse.EOF {
-			break
-		}
-		switch {
-		case tok.Depth > 0 || tok.Kind != sqlparse.Word:
-			if st.Is(tok, "OVER") {
-				return nil, 0, unsure
-			}
-		case st.Is(tok, "UNION"), st.Is(tok, "EXCEPT"), st.Is(tok, "INTERSECT"), st.Is(tok, "DISTINCT"), st.Is(tok, "DISTINCTROW"):
-			return nil, 0, nil // rows of a temporary table
-		case st.Is(tok, "OVER"), st.Is(tok, "GROUP") && counted < len(computed):
-			return nil, 0, unsure
-		case st.Is(tok, "FROM"):
-			tables = true
-		case st.Is(tok, "LIMIT"), st.Is(tok, "FETCH"): // other rows may be computed, too
-			limited = true
-		}
-	}
-	if tables && counted == len(computed) {
-		return nil, 0, nil
-	}
-	if st.Uses()&(sqlparse.WritesUserVariable|sqlparse.Sequence|sqlparse.UserLock) != 0 {
+	case unknown:
 		return nil, 0, unsure
 	}
 	// Without the columns it is only what finds the rows that warns.
@@ -104,11 +66,87 @@ func (a *activation) strictInto(text []byte, take *capture, targets []string) (f
 	if fault = s.strictly(own); fault == nil {
 		return nil, 0, nil
 	}
-	if len(computed) > 1 || len(take.rows) > 1 || limited || len(items) != len(targets) ||
-		slices.ContainsFunc(items, func(it sqlparse.SelectItem) bool { return it != items[computed[0]] && s.computes(st, it) }) {
+	if len(take.rows) > 1 || !into.sole(len(targets)) {
 		return nil, 0, unsure
 	}
-	return fault, computed[0], nil
+	return fault, into.computed[0], nil
+}
+
+// intoItems are the items of the list of a SELECT ... INTO.
+type intoItems struct {
+	items    []sqlparse.SelectItem
+	computed []int // the places of those that are more than a column, for a variable of the program
+	others   bool  // so are others, for user variables
+	limited  bool  // by LIMIT: other rows may be computed, too
+}
+
+func (s *Session) intoOf(st *sqlparse.Statement, targets []string) (l intoItems) {
+	l.items = st.SelectItems(nil)
+	for i, it := range l.items {
+		if !s.computes(st, it) {
+			continue
+		}
+		if into := min(i, len(targets)-1); it.Star || !strings.HasPrefix(targets[into], "@") {
+			l.computed = append(l.computed, i)
+		} else {
+			l.others = true
+		}
+	}
+	return l
+}
+
+// sole reports whether it is sure which target a warning is of.
+func (l *intoItems) sole(targets int) bool {
+	return len(l.computed) == 1 && !l.others && !l.limited && len(l.items) == targets
+}
+
+// when says when the items are computed that variables of a program take.
+type when uint8
+
+const (
+	before  when = iota // before a row is sent, or nothing is computed: it only warns
+	sending             // a row
+	unknown
+)
+
+// computedWhen looks at the query for when the computed items are.
+func (l *intoItems) computedWhen(st *sqlparse.Statement) when {
+	if len(l.computed) == 0 {
+		return before
+	}
+	tables, counted := false, 0
+	for _, i := range l.computed {
+		switch whole, inside := aggregate(st, l.items[i].Expr); {
+		case whole:
+			counted++
+		case inside:
+			return unknown
+		}
+	}
+	tokens := st.Tokens()
+	for tok := tokens.Next(); tok.Kind != sqlparse.EOF; tok = tokens.Next() {
+		switch {
+		case tok.Depth > 0 || tok.Kind != sqlparse.Word:
+			if st.Is(tok, "OVER") {
+				return unknown
+			}
+		case st.Is(tok, "UNION"), st.Is(tok, "EXCEPT"), st.Is(tok, "INTERSECT"), st.Is(tok, "DISTINCT"), st.Is(tok, "DISTINCTROW"):
+			return before // rows of a temporary table
+		case st.Is(tok, "OVER"), st.Is(tok, "GROUP") && counted < len(l.computed):
+			return unknown
+		case st.Is(tok, "FROM"):
+			tables = true
+		case st.Is(tok, "LIMIT"), st.Is(tok, "FETCH"):
+			l.limited = true
+		}
+	}
+	switch {
+	case tables && counted == len(l.computed):
+		return before
+	case st.Uses()&(sqlparse.WritesUserVariable|sqlparse.Sequence|sqlparse.UserLock) != 0:
+		return unknown
+	}
+	return sending
 }
 
 // computes reports whether an item is more than a column of a table, or a literal.
