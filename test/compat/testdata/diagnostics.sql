@@ -44,6 +44,9 @@ SELECT nothere FROM diag;
 -- only: mariadb
 -- refused: ROW_NUMBER
 GET DIAGNOSTICS CONDITION 1 @row = ROW_NUMBER, @errno = MYSQL_ERRNO;
+-- A statement is read before its condition is looked for.
+-- skip-prepared
+GET DIAGNOSTICS CONDITION 99 @row = NUMBER;
 SELECT * FROM diag ORDER BY id;
 GET STACKED DIAGNOSTICS @n = NUMBER;
 -- only: mariadb

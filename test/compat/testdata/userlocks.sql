@@ -3,6 +3,8 @@ CREATE TABLE ul (id INT PRIMARY KEY, v INT);
 INSERT INTO ul VALUES (1, 1), (2, 2), (3, 3), (4, 4);
 SET @l = GET_LOCK('ul1', 0);
 SELECT @l, IS_USED_LOCK('ul1') = CONNECTION_ID(), IS_FREE_LOCK('ul1');
+-- One call in another.
+SELECT IS_USED_LOCK(IF(IS_USED_LOCK('ul1') = CONNECTION_ID(), 'ul1', 'ulx')) = CONNECTION_ID(), IS_USED_LOCK(COALESCE(IS_USED_LOCK('ulx'), 'ul1')) = CONNECTION_ID() AS x;
 SET @l := (SELECT GET_LOCK('ul2', 0)), @m = 5;
 SELECT @l, @m, IS_USED_LOCK('ul2') = CONNECTION_ID();
 SET @free = IS_FREE_LOCK('ul1'), @mine = (IS_USED_LOCK('ul1') = CONNECTION_ID()), @nobody = COALESCE(IS_USED_LOCK('ulx'), -1);
