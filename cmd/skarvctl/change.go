@@ -22,6 +22,11 @@ type login struct {
 
 func (l *login) flags(c *cobra.Command) {
 	c.Flags().StringVar(&l.user, "user", "skarv", "account that Skarv logs in with to the servers")
+	l.rest(c)
+}
+
+// rest are the flags beside the account's name.
+func (l *login) rest(c *cobra.Command) {
 	c.Flags().StringVar(&l.tls, "tls", "", "TLS to the servers: preferred, required or verify (default none)")
 	l.password.flags(c, "of that account")
 }
@@ -38,8 +43,8 @@ func (l *login) nodeGroupSpec(s, password string) (*adminv1.NodeGroup, error) {
 	}
 	g := &adminv1.NodeGroup{Name: name}
 	for i, addr := range strings.Split(addrs, ",") {
-		if addr == "" || !strings.HasPrefix(addr, "unix:") && !strings.Contains(addr, ":") {
-			return nil, usage("%q is not HOST:PORT or unix:/PATH", addr)
+		if err := address(addr); err != nil {
+			return nil, err
 		}
 		if i == 0 {
 			g.Primary = l.node(addr, password)
@@ -48,6 +53,14 @@ func (l *login) nodeGroupSpec(s, password string) (*adminv1.NodeGroup, error) {
 		}
 	}
 	return g, nil
+}
+
+// address returns an error unless s says where a server is.
+func address(s string) error {
+	if !strings.Contains(s, ":") {
+		return usage("%q is not HOST:PORT or unix:/PATH", s)
+	}
+	return nil
 }
 
 func (a *app) warn(warnings []string) {
@@ -185,7 +198,7 @@ func (a *app) nodeGroupCommand() *cobra.Command {
 			})
 		},
 	}
-	return group("nodegroup", "Add, list, drain and remove node groups, and change their primaries", add, list, a.passwordCommand(), a.drainCommand(), a.removeGroupCommand(), a.switchoverCommand(), a.failoverCommand())
+	return group("nodegroup", "Add, list, drain and remove node groups, and change their primaries and replicas", add, list, a.passwordCommand(), a.drainCommand(), a.removeGroupCommand(), a.switchoverCommand(), a.failoverCommand(), a.replicaCommand())
 }
 
 // passwordResult is what became of the servers of one node group.

@@ -36,6 +36,8 @@ type fakeAdmin struct {
 	passwords []*adminv1.SetPasswordRequest
 	switched  []*adminv1.SwitchoverRequest
 	turned    []*adminv1.AutomaticFailoverRequest
+	named     []*adminv1.AddReplicasRequest
+	taken     []*adminv1.RemoveReplicaRequest
 	refusals  []string
 	started   bool // a reorganisation
 	killed    *adminv1.KillSessionRequest
@@ -48,7 +50,8 @@ type fakeAdmin struct {
 
 func (f *fakeAdmin) groups() []*adminv1.NodeGroup {
 	return []*adminv1.NodeGroup{
-		{Id: 1, Name: "a", Primary: &adminv1.Node{Addr: "h1:3306", Version: "10.11.6-MariaDB"}, Partitions: 1920, Health: adminv1.NodeGroup_HEALTH_UP},
+		{Id: 1, Name: "a", Primary: &adminv1.Node{Addr: "h1:3306", Version: "10.11.6-MariaDB"}, Replicas: []*adminv1.Node{{Addr: "h3:3306"}},
+			Partitions: 1920, Health: adminv1.NodeGroup_HEALTH_UP},
 		{Id: 2, Name: "b", Primary: &adminv1.Node{Addr: "h2:3306"}, Partitions: 1920, Health: adminv1.NodeGroup_HEALTH_DOWN, Error: "refused"},
 	}
 }
@@ -130,6 +133,60 @@ func TestSwitchover(t *testing.T) {
 	require.Contains(t, errs, "Is the primary of node group b lost for good")
 	require.Len(t, c.fake.switched, 3)
 	require.True(t, c.fake.switched[2].DryRun)
+}
+
+func (f *fakeAdmin) AddReplicas(_ context.Context, r *adminv1.AddReplicasRequest) (*adminv1.AddReplicasResponse, error) {
+	f.named = append(f.named, r)
+	return &adminv1.AddReplicasResponse{Added: []string{r.Replicas[0].Addr}, Notes: []string{"read_only"}}, f.fail
+}
+
+func (f *fakeAdmin) RemoveReplica(_ context.Context, r *adminv1.RemoveReplicaRequest) (*adminv1.RemoveReplicaResponse, error) {
+	f.taken = append(f.taken, r)
+	return &adminv1.RemoveReplicaResponse{Removed: r.Addr != "no:1"}, f.fail
+}
+
+func TestReplicas(t *testing.T) {
+	c := newCtl(t)
+	for text, in := range map[string][]string{
+		"--tls and --password-file are those of --user":  {"add", "b", "h:1", "--tls", "required"},
+		"h:1 is named twice":                             {"add", "b", "h:1", "h:1"},
+		`"h" is not HOST:PORT`:                           {"add", "b", "h"},
+		"requires at least 2 arg(s)":                     {"add", "b"},
+		"accepts 2 arg(s), received 3":                   {"remove", "b", "h:1", "h:2"},
+		"skarvctl nodegroup replica needs a subcommand;": {},
+	} {
+		code, _, errs := c.run(append([]string{"nodegroup", "replica"}, in...)...)
+		require.Equal(t, 2, code)
+		require.Contains(t, errs, text)
+	}
+	code, out, errs := c.run("nodegroup", "replica", "add", "b", "h:1", "--dry-run")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "h:1 can be a replica of node group b.\nNOTE: read_only\n", out)
+	require.True(t, c.fake.named[0].DryRun)
+	require.Empty(t, c.fake.named[0].Replicas[0].User)
+	c.in = "s3cret\n"
+	code, out, errs = c.run("nodegroup", "replica", "add", "b", "h:1", "h:2", "--user", "u", "--password-file", "-", "-o", "json")
+	require.Equal(t, exitOK, code, errs)
+	require.JSONEq(t, `{"node_group": "b", "replicas": ["h:1", "h:2"], "added": ["h:1"], "changed": true, "notes": ["read_only"]}`, out)
+	require.Equal(t, "s3cret", c.fake.named[1].Replicas[1].Password)
+	require.Equal(t, "u", c.fake.named[1].Replicas[1].User)
+
+	code, out, errs = c.run("nodegroup", "replica", "remove", "b", "h:1")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, "h:1 is no replica of node group b.\n", out)
+	code, out, _ = c.run("nodegroup", "replica", "remove", "b", "no:1", "-o", "json")
+	require.Equal(t, exitOK, code)
+	require.JSONEq(t, `{"node_group": "b", "replica": "no:1", "changed": false, "notes": []}`, out)
+	c.in = "n\n"
+	code, _, errs = c.run("nodegroup", "replica", "remove", "b", "h:1", "--force")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "Is the server at h:1 stopped for good, or cut off?")
+	require.True(t, c.fake.taken[2].DryRun)
+	require.True(t, c.fake.taken[2].Force)
+	_, out, _ = c.run("__complete", "nodegroup", "replica", "remove", "a", "")
+	require.Contains(t, out, "h3:3306")
+	_, out, _ = c.run("__complete", "nodegroup", "replica", "add", "")
+	require.Contains(t, out, "b\n")
 }
 
 func TestRemoveNodeGroup(t *testing.T) {

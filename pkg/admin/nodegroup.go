@@ -172,6 +172,62 @@ func (a *Server) AutomaticFailover(ctx context.Context, req *adminv1.AutomaticFa
 	return &adminv1.AutomaticFailoverResponse{Notes: notes}, nil
 }
 
+// AddReplicas implements the API.
+func (a *Server) AddReplicas(ctx context.Context, req *adminv1.AddReplicasRequest) (*adminv1.AddReplicasResponse, error) {
+	g, err := a.group(req.GetNodeGroup())
+	if err != nil {
+		return nil, err
+	}
+	how := control.ReplicaChange{Group: g.ID}
+	for _, n := range req.GetReplicas() {
+		node := toNode(n)
+		if err := wellFormed(node); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(how.Add, func(o catalog.Node) bool { return o.Addr == node.Addr }) {
+			return nil, status.Errorf(codes.InvalidArgument, "%s is named twice", node.Addr)
+		}
+		how.Add = append(how.Add, node)
+	}
+	if len(how.Add) == 0 {
+		return nil, status.Error(codes.InvalidArgument, "name the servers that are to be replicas")
+	}
+	added, notes, err := a.changeReplicas(ctx, how, req.GetDryRun())
+	if err != nil {
+		return nil, err
+	}
+	return &adminv1.AddReplicasResponse{Added: added, Notes: notes}, nil
+}
+
+// RemoveReplica implements the API.
+func (a *Server) RemoveReplica(ctx context.Context, req *adminv1.RemoveReplicaRequest) (*adminv1.RemoveReplicaResponse, error) {
+	g, err := a.group(req.GetNodeGroup())
+	if err != nil {
+		return nil, err
+	}
+	if req.GetAddr() == "" {
+		return nil, status.Error(codes.InvalidArgument, "name the replica that is to be taken away")
+	}
+	removed, notes, err := a.changeReplicas(ctx, control.ReplicaChange{Group: g.ID, Remove: req.GetAddr(), Force: req.GetForce()}, req.GetDryRun())
+	if err != nil {
+		return nil, err
+	}
+	return &adminv1.RemoveReplicaResponse{Removed: len(removed) > 0, Notes: notes}, nil
+}
+
+// changeReplicas changes the replicas of a node group, or looks whether it could.
+func (a *Server) changeReplicas(ctx context.Context, how control.ReplicaChange, dryRun bool) (changed, notes []string, err error) {
+	if dryRun {
+		changed, notes, err = a.cfg.Client.ExamineReplicas(ctx, how, a.cfg.Login)
+	} else {
+		changed, notes, err = a.cfg.Client.ChangeReplicas(ctx, how)
+	}
+	if err != nil {
+		err = rpcError(err)
+	}
+	return changed, notes, err
+}
+
 // group finds a node group of the present state by its id or name.
 func (a *Server) group(text string) (*catalog.NodeGroup, error) {
 	snap, err := a.snapshot()
@@ -202,14 +258,25 @@ func toSpec(g *adminv1.NodeGroup) (control.GroupSpec, error) {
 		spec.Replicas = append(spec.Replicas, toNode(r))
 	}
 	for _, n := range append([]catalog.Node{spec.Primary}, spec.Replicas...) {
-		if n.Addr == "" || n.User == "" {
+		if n.User == "" {
 			return spec, status.Error(codes.InvalidArgument, "a node needs an address and a user")
 		}
-		if !slices.Contains([]string{"", "preferred", "required", "verify"}, n.TLS) {
-			return spec, status.Errorf(codes.InvalidArgument, "unknown TLS mode %q: use preferred, required or verify", n.TLS)
+		if err := wellFormed(n); err != nil {
+			return spec, err
 		}
 	}
 	return spec, nil
+}
+
+// wellFormed returns an error unless n says where a server is, and by what connection.
+func wellFormed(n catalog.Node) error {
+	switch {
+	case n.Addr == "":
+		return status.Error(codes.InvalidArgument, "a node needs an address")
+	case !slices.Contains([]string{"", "preferred", "required", "verify"}, n.TLS):
+		return status.Errorf(codes.InvalidArgument, "unknown TLS mode %q: use preferred, required or verify", n.TLS)
+	}
+	return nil
 }
 
 func toNode(n *adminv1.Node) catalog.Node {

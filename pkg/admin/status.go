@@ -197,7 +197,7 @@ func automaticFailover(g *catalog.NodeGroup, seen control.Failover, err error, n
 		return nil
 	case err != nil:
 		return &adminv1.AutomaticFailover{Reason: "it is not known: " + err.Error()}
-	case seen.Primary != g.Primary.Addr || !seen.Current(now):
+	case !seen.Holds(g, now):
 		return &adminv1.AutomaticFailover{Reason: "no controller looks at the primary"}
 	}
 	return &adminv1.AutomaticFailover{Armed: seen.Armed, Reason: seen.Why}
@@ -215,7 +215,7 @@ func failoverProblems(g *catalog.NodeGroup, shown *adminv1.NodeGroup, seen contr
 	for _, addr := range seen.Back {
 		if slices.ContainsFunc(g.Replaced, func(n catalog.Node) bool { return n.Addr == addr }) {
 			problems = append(problems, fmt.Sprintf("the server at %s was the primary of node group %s until it was lost, was replaced by %s, and is back: it is not used, and may have what no other has; "+
-				"empty it, load a backup of %s, and let it replicate from there by global transaction ids, read-only: then it is a replica again by itself. Or stop it", addr, shown.Name, g.Primary.Addr, g.Primary.Addr))
+				"empty it, load a backup of %s, and let it replicate from there by global transaction ids, read-only: then it is a replica again by itself. Or stop it, and take it away: skarvctl nodegroup replica remove %[2]s %[1]s", addr, shown.Name, g.Primary.Addr, g.Primary.Addr))
 		}
 	}
 	return problems

@@ -63,6 +63,7 @@ func TestAutomaticFailoverIsShown(t *testing.T) {
 	require.Contains(t, problems[0], "the server at h0:1 was the primary of node group a")
 	for why, f := range map[string]*adminv1.AutomaticFailover{
 		"no controller looks": automaticFailover(g, seen, nil, now.Add(time.Minute)),
+		"looks at":            automaticFailover(g, control.Failover{Primary: "h1:1", Replicas: []string{"taken away:1"}, Armed: true, At: now}, nil, now),
 		"it is not known":     automaticFailover(g, seen, errors.New("etcd"), now),
 		"sync_binlog":         automaticFailover(g, control.Failover{Primary: "h1:1", Why: "sync_binlog", At: now}, nil, now),
 	} {

@@ -366,6 +366,8 @@ func (l *leader) do(ctx context.Context, j *job, t *turn, snap *catalog.Snapshot
 		err = (&adoption{leader: l, job: j, turn: t, snap: snap}).run(ctx)
 	case j.Switchover != nil:
 		err = (&switchover{leader: l, job: j, snap: snap}).run(ctx)
+	case j.Replicas != nil:
+		err = (&replicaChange{leader: l, job: j, snap: snap}).run(ctx)
 	default: // of another version
 		j.State, j.Error = failed, sqlerr.UnknownError.New("the controller does not know what is asked for: run the same version of skarv everywhere")
 		err = l.save(ctx, j)

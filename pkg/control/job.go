@@ -66,9 +66,11 @@ type job struct {
 	DDL     *DDLRequest `json:"ddl,omitempty"`
 	Adopt   *GroupSpec  `json:"adopt,omitempty"` // adding a node group waits in the same queue
 	// Switchover waits there, too; it is running once the catalog shows the new primary.
-	Switchover *Switchover     `json:"switchover,omitempty"`
-	Work       *migration.Work `json:"work,omitempty"`
-	Result     DDLResult       `json:"result"`
+	Switchover *Switchover `json:"switchover,omitempty"`
+	// Replicas is the change of a node group's replicas.
+	Replicas *ReplicaChange  `json:"replicas,omitempty"`
+	Work     *migration.Work `json:"work,omitempty"`
+	Result   DDLResult       `json:"result"`
 	// Error is what the client is told.
 	Error *sqlerr.Error `json:"error,omitempty"`
 	// Problem is why it did not get on when it was last tried.
@@ -77,7 +79,9 @@ type job struct {
 	Progress string `json:"progress,omitempty"`
 	// Adopted is the node group that Adopt made.
 	Adopted placement.NodeGroupID `json:"adopted,omitempty"`
-	Notes   []string              `json:"notes,omitempty"`
+	// Changed are the servers that Replicas has made replicas, or none.
+	Changed []string `json:"changed,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
 
 	revision int64
 }
@@ -124,7 +128,7 @@ func (j *job) urgent() bool { return j.State == queued && j.Switchover != nil &&
 // ended reports whether nothing more will happen to it.
 func (j *job) ended() bool { return j.State != queued && j.State != running }
 
-// Job is a schema change, a new node group or a switchover.
+// Job is a schema change, a new node group, a switchover or a change of replicas.
 type Job struct {
 	ID      string
 	State   string // queued, running, done or failed
@@ -155,6 +159,9 @@ func jobs(ctx context.Context, store *topology.Store, keep func(*job) bool) (out
 		o := Job{ID: j.ID, State: string(j.State), Created: j.Created, What: "adding a node group", Progress: j.Progress, Problem: j.Problem}
 		if j.Switchover != nil {
 			o.What = fmt.Sprintf("making %s the primary of node group %d", j.Switchover.To, j.Switchover.Group)
+		}
+		if j.Replicas != nil {
+			o.What = j.Replicas.what()
 		}
 		if j.DDL != nil {
 			o.What, o.User, o.Database = j.DDL.SQL, j.DDL.User, j.DDL.DB

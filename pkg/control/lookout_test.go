@@ -13,7 +13,6 @@ import (
 	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
 	"skarv/pkg/failover"
-	"skarv/pkg/mysqlconn"
 	"skarv/pkg/pause"
 	"skarv/pkg/topology"
 	"skarv/test/nodes"
@@ -29,13 +28,7 @@ func newGuarded(t *testing.T) *guarded {
 	t.Helper()
 	primary, replica := servers[0], servers[1]
 	f := newReplicated(t)
-	for _, s := range servers[:2] {
-		for _, p := range []string{"source", "replica"} {
-			if nodes.Pick(0, 1) == 1 && s.Value(t, "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'rpl_semi_sync_"+p+"'") == "0" {
-				s.Exec(t, "INSTALL PLUGIN rpl_semi_sync_"+p+" SONAME 'semisync_"+p+".so'")
-			}
-		}
-	}
+	semiSync(t, primary)
 	for _, q := range nodes.Pick(
 		[]string{"SET GLOBAL rpl_semi_sync_master_timeout = 4294967295", "SET GLOBAL rpl_semi_sync_master_wait_point = AFTER_SYNC"},
 		[]string{"SET GLOBAL rpl_semi_sync_source_timeout = 4294967295"}) {
@@ -43,14 +36,10 @@ func newGuarded(t *testing.T) *guarded {
 	}
 	primary.Exec(t, "SET GLOBAL sync_binlog = 1")
 	primary.Exec(t, "SET GLOBAL innodb_flush_log_at_trx_commit = 1")
-	for _, q := range nodes.Pick(
-		[]string{"SET GLOBAL rpl_semi_sync_slave_enabled = ON", "STOP SLAVE IO_THREAD", "START SLAVE IO_THREAD"},
-		[]string{"SET GLOBAL rpl_semi_sync_replica_enabled = ON", "STOP REPLICA IO_THREAD", "START REPLICA IO_THREAD"}) {
-		replica.Exec(t, q)
-	}
-	makeReadOnly(t, replica)
+	acknowledges(t, replica)
 	t.Cleanup(func() { // nobody may wait for a replica that the next test has not
-		for _, s := range servers[:2] {
+		for _, s := range servers {
+			semiSync(t, s)
 			for _, q := range nodes.Pick(
 				[]string{"SET GLOBAL rpl_semi_sync_master_enabled = OFF", "SET GLOBAL rpl_semi_sync_slave_enabled = OFF", "SET GLOBAL rpl_semi_sync_master_timeout = 1000"},
 				[]string{"SET GLOBAL rpl_semi_sync_source_enabled = OFF", "SET GLOBAL rpl_semi_sync_replica_enabled = OFF", "SET GLOBAL rpl_semi_sync_source_timeout = 1000"}) {
@@ -63,6 +52,28 @@ func newGuarded(t *testing.T) *guarded {
 	return g
 }
 
+// semiSync lets a server replicate semi-synchronously.
+func semiSync(t *testing.T, s *nodes.Server) {
+	t.Helper()
+	for _, p := range []string{"source", "replica"} {
+		if nodes.Pick(0, 1) == 1 && s.Value(t, "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'rpl_semi_sync_"+p+"'") == "0" {
+			s.Exec(t, "INSTALL PLUGIN rpl_semi_sync_"+p+" SONAME 'semisync_"+p+".so'")
+		}
+	}
+}
+
+// acknowledges has a replica acknowledge what it receives, and be read-only.
+func acknowledges(t *testing.T, replica *nodes.Server) {
+	t.Helper()
+	semiSync(t, replica)
+	for _, q := range nodes.Pick(
+		[]string{"SET GLOBAL rpl_semi_sync_slave_enabled = ON", "STOP SLAVE IO_THREAD", "START SLAVE IO_THREAD"},
+		[]string{"SET GLOBAL rpl_semi_sync_replica_enabled = ON", "STOP REPLICA IO_THREAD", "START REPLICA IO_THREAD"}) {
+		replica.Exec(t, q)
+	}
+	makeReadOnly(t, replica)
+}
+
 func makeReadOnly(t *testing.T, s *nodes.Server) {
 	t.Helper()
 	onConn(t, s.DB, nodes.Pick([]string{"SET ROLE skarv_failover", "SET GLOBAL read_only = ON"}, []string{"SET GLOBAL super_read_only = ON"}))
@@ -71,9 +82,7 @@ func makeReadOnly(t *testing.T, s *nodes.Server) {
 // turn turns automatic failover on or off.
 func (g *guarded) turn(on bool) {
 	g.t.Helper()
-	_, err := g.client.AutomaticFailover(g.ctx(), 1, on, false, func(g *catalog.NodeGroup) mysqlconn.Config {
-		return mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password}
-	})
+	_, err := g.client.AutomaticFailover(g.ctx(), 1, on, false, login)
 	require.NoError(g.t, err)
 }
 
@@ -116,12 +125,12 @@ func (g *guarded) lose() {
 	g.t.Cleanup(func() { servers[0].Start(g.t) })
 }
 
-// replaced waits until the replica is the primary, with all rows.
-func (g *guarded) replaced(rows string) {
+// replaced waits until a replica is the primary, with all rows.
+func (g *guarded) replaced(by *nodes.Server, rows string) {
 	g.t.Helper()
-	require.Eventually(g.t, func() bool { return g.primary() == servers[1].TCP().Addr }, time.Minute, 20*time.Millisecond)
-	require.Equal(g.t, rows, servers[1].Value(g.t, "SELECT COUNT(*) FROM d.t"))
-	require.Eventually(g.t, func() bool { return roleOf(g.t, servers[1]) == role{} }, time.Minute, 20*time.Millisecond)
+	require.Eventually(g.t, func() bool { return g.primary() == by.TCP().Addr }, time.Minute, 20*time.Millisecond)
+	require.Equal(g.t, rows, by.Value(g.t, "SELECT COUNT(*) FROM d.t"))
+	require.Eventually(g.t, func() bool { return roleOf(g.t, by) == role{} }, time.Minute, 20*time.Millisecond)
 }
 
 // Whatever the controller that has found the primary lost has done when it dies: the next one finds it lost by itself, or ends what was begun.
@@ -142,7 +151,7 @@ func TestCrashInFailover(t *testing.T) {
 			g.reached(crashed)
 			stopFirst()
 			stopNext := g.control(nil)
-			g.replaced("1")
+			g.replaced(servers[1], "1")
 			g.settled()
 			stopNext()
 			now, _, err := g.store.Group(g.ctx(), 1)
@@ -187,7 +196,7 @@ func TestFailoverWaitsForAll(t *testing.T) {
 	g.sees("somebody reaches it", because("these processes do: p:1"))
 	require.Equal(t, servers[0].TCP().Addr, g.primary())
 	g.unreached(1)
-	g.replaced("0")
+	g.replaced(servers[1], "0")
 	require.NoError(t, <-ended)
 	require.Equal(t, "id,a", g.columnsOn(servers[1]))
 }
@@ -251,13 +260,13 @@ func TestFailoverBehind(t *testing.T) {
 	}
 	primary := &failover.View{Addr: "p:1", SemiSync: failover.SemiSync{Source: true, Waits: true, Acks: 1}}
 	a, b := &failover.View{SemiSync: failover.SemiSync{Acknowledging: true}}, &failover.View{}
-	w := &watch{}
+	w, safe := &watch{}, true
 	look := func(logged, got string) bool {
 		primary.Has, a.Has, b.Has = position(logged), position(got), position(logged)
 		if !w.goalAt.IsZero() {
 			w.goalAt = w.goalAt.Add(-lookEvery)
 		}
-		return w.behind(primary, map[string]*failover.View{"a:1": a, "b:1": b, "c:1": nil}) == ""
+		return w.behind(safe, primary, map[string]*failover.View{"a:1": a, "b:1": b, "c:1": nil}) == ""
 	}
 	require.False(t, look("0-1-100", "0-1-100"), "what has been logged since is not known")
 	require.False(t, look("0-1-200", "0-1-99"), "what b has nobody waits for")
@@ -265,9 +274,9 @@ func TestFailoverBehind(t *testing.T) {
 	require.True(t, look("0-1-400", "0-1-100"))
 	require.False(t, look("0-1-500", "0-1-399"))
 	require.True(t, look("0-1-600", "0-1-400"))
-	primary.SemiSync.Source = false
+	safe = false
 	look("0-1-700", "0-1-600")
-	primary.SemiSync.Source = true
+	safe = true
 	require.False(t, look("0-1-800", "0-1-700"))
 	require.True(t, look("0-1-900", "0-1-800"))
 }
@@ -275,10 +284,8 @@ func TestFailoverBehind(t *testing.T) {
 // What a replica logs by itself is nothing of what its primary has.
 func TestFailoverCountsWhatWasReceived(t *testing.T) {
 	newReplicated(t)
-	n := servers[1].TCP()
-	s, err := failover.Dial(t.Context(), mysqlconn.Config{Addr: n.Addr, User: n.User, Password: n.Password}, n.Addr, nodes.Pick(catalog.MariaDB, catalog.MySQL))
-	require.NoError(t, err)
-	defer s.Close()
+	catchUp(t, servers[1])
+	s := dial(t, servers[1])
 	before, err := s.Got()
 	require.NoError(t, err)
 	servers[1].Exec(t, "FLUSH TABLES")

@@ -85,6 +85,10 @@ func (s *scope) change(db, name string) {
 // scopeOf is the scope of a job, as far as it is known: by its statement, and by its plan if it has one.
 func scopeOf(j *job, snap *catalog.Snapshot) *scope {
 	s := &scope{words: map[string]bool{}, constraints: map[string]bool{}}
+	if j.Replicas != nil {
+		j.Replicas.scope(s)
+		return s
+	}
 	if j.DDL == nil {
 		s.everything = true
 		return s

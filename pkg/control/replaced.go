@@ -19,7 +19,9 @@ func (l *lookout) lookBack(ctx context.Context) error {
 	if snap := l.leader.follower.Snapshot(); snap != nil {
 		for _, g := range snap.Groups {
 			for _, n := range g.Replaced {
-				if slices.ContainsFunc(snap.Groups, func(o *catalog.NodeGroup) bool { return o.Primary.Addr == n.Addr }) {
+				if slices.ContainsFunc(snap.Groups, func(o *catalog.NodeGroup) bool {
+					return o.Primary.Addr == n.Addr || slices.Contains(addrs(o.Replicas), n.Addr)
+				}) {
 					continue // of another group by now
 				}
 				here, err := l.leader.lookAtReplaced(ctx, g, n)
@@ -47,8 +49,7 @@ func (l *leader) lookAtReplaced(ctx context.Context, g *catalog.NodeGroup, n cat
 	if err != nil {
 		return false, nil //nolint:nilerr // it is gone, and may stay so
 	}
-	defer s.cancel()
-	defer s.Close()
+	defer s.end()
 	ctx, cancel := context.WithTimeout(ctx, 2*lookTime)
 	defer cancel()
 	defer s.Until(ctx)()
@@ -78,8 +79,7 @@ func (l *leader) follows(ctx context.Context, g *catalog.NodeGroup, v *failover.
 	if err != nil {
 		return false, err
 	}
-	defer primary.cancel()
-	defer primary.Close()
+	defer primary.end()
 	r := v.Replication
 	if r.SourceID != p.ID || !r.Receives || !r.Applies || !r.GTID || r.Filters || !v.ReadOnly {
 		return false, nil

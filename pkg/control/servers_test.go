@@ -94,11 +94,13 @@ func (f *fixture) background(fn func(context.Context) error) (stop func()) {
 
 // control runs a controller until the test ends, or stop is called.
 func (f *fixture) control(failpoint func(string) error) (stop func()) {
-	login := func(g *catalog.NodeGroup) mysqlconn.Config {
-		return mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password}
-	}
 	c := New(Config{Store: f.store, Follower: f.follower, Addr: "here:1", Retry: 10 * time.Millisecond, Login: login, FailoverAfter: cmp.Or(f.failoverAfter, 2*time.Second), failpoint: failpoint})
 	return f.background(c.Run)
+}
+
+// login is how to log in to a group's primary.
+func login(g *catalog.NodeGroup) mysqlconn.Config {
+	return mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password}
 }
 
 // dying is control of a controller that fails, once, at a point; crashed is closed then.

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"testing"
@@ -10,26 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"skarv/pkg/catalog"
+	"skarv/pkg/failover"
 	"skarv/pkg/fence"
-	"skarv/pkg/mysqlconn"
 	"skarv/test/nodes"
 )
 
 // newReplicated is a cluster of servers[0], which servers[1] is a replica of.
 func newReplicated(t *testing.T) *fixture {
 	t.Helper()
-	primary, replica := servers[0], servers[1]
 	unlink := func() {
-		for _, s := range servers[:2] {
-			c, err := s.DB.Conn(context.Background())
-			require.NoError(t, err)
-			for _, q := range nodes.Pick(
+		for _, s := range servers {
+			onConn(t, s.DB, nodes.Pick(
 				[]string{"SET ROLE " + fence.FailoverRole, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = OFF", "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''"},
-				[]string{"STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF", "RESET BINARY LOGS AND GTIDS"}) {
-				_, err := c.ExecContext(context.Background(), q)
-				require.NoError(t, err, q)
-			}
-			require.NoError(t, c.Close())
+				[]string{"STOP REPLICA", "RESET REPLICA ALL", "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF", "RESET BINARY LOGS AND GTIDS"}))
 		}
 	}
 	unlink()
@@ -38,16 +30,40 @@ func newReplicated(t *testing.T) *fixture {
 		s.Clear(t)
 	}
 	unlink()
-	host, port, err := net.SplitHostPort(primary.TCP().Addr)
+	follow(t, servers[1])
+	return newCluster(t, InitRequest{Groups: []GroupSpec{{Name: "a", Primary: servers[0].TCP(), Replicas: []catalog.Node{servers[1].TCP()}}}})
+}
+
+// follow makes a server without tables a replica of servers[0].
+func follow(t *testing.T, replica *nodes.Server) {
+	t.Helper()
+	n := servers[0].TCP()
+	host, port, err := net.SplitHostPort(n.Addr)
 	require.NoError(t, err)
-	n := primary.TCP()
 	for _, q := range nodes.Pick(
 		[]string{fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = slave_pos", host, port, n.User, n.Password), "START SLAVE"},
 		[]string{fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '%s', SOURCE_PORT = %s, SOURCE_USER = '%s', SOURCE_PASSWORD = '%s', SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1",
 			host, port, n.User, n.Password), "START REPLICA"}) {
 		replica.Exec(t, q)
 	}
-	return newCluster(t, InitRequest{Groups: []GroupSpec{{Name: "a", Primary: n, Replicas: []catalog.Node{replica.TCP()}}}})
+}
+
+// dial connects to a server.
+func dial(t *testing.T, s *nodes.Server) *failover.Server {
+	t.Helper()
+	n := s.TCP()
+	c, err := failover.Dial(t.Context(), login(&catalog.NodeGroup{Primary: n}), n.Addr, nodes.Pick(catalog.MariaDB, catalog.MySQL))
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// catchUp waits until a replica has all that servers[0] has.
+func catchUp(t *testing.T, replica *nodes.Server) {
+	t.Helper()
+	all, err := dial(t, servers[0]).Position()
+	require.NoError(t, err)
+	require.NoError(t, dial(t, replica).Reach(all, time.Minute))
 }
 
 // role is what a server of newReplicated is.
@@ -145,9 +161,6 @@ func TestSwitchoverIsTakenBack(t *testing.T) {
 	meddle = nil
 	_, err = f.client.Switchover(f.ctx(), Switchover{Group: 1, To: servers[2].TCP().Addr})
 	unchanged("Access denied", err)
-	login := func(g *catalog.NodeGroup) mysqlconn.Config {
-		return mysqlconn.Config{Addr: g.Primary.Addr, User: g.Primary.User, Password: g.Primary.Password}
-	}
 	_, err = f.client.ExamineSwitchover(f.ctx(), how, login)
 	require.NoError(t, err)
 	servers[1].Exec(t, nodes.Pick("STOP SLAVE", "STOP REPLICA"))

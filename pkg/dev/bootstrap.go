@@ -72,6 +72,9 @@ func (c *Cluster) refresh(ctx context.Context, store *topology.Store, groups []c
 		if g == nil {
 			return fmt.Errorf("data directory %s is damaged: etcd does not know node group %d; see %s", c.dir.path, id, c.etcd.logFile)
 		}
+		if len(g.Replicas) != len(spec.Replicas) {
+			continue // some were taken away, or a primary was lost; with replicas addresses stay
+		}
 		changed := *g
 		changed.Primary, changed.Replicas = spec.Primary, spec.Replicas
 		for r, n := range spec.Replicas {

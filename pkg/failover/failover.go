@@ -236,14 +236,15 @@ func (s *Server) Applied() (bool, error) {
 
 // Receive lets a replica go on, or stop, receiving. What it has received it applies in any case.
 func (s *Server) Receive(on bool) error {
-	verb, what := "STOP ", "REPLICA"
-	if on {
-		verb = "START "
+	return s.run(map[bool]string{true: "START ", false: "STOP "}[on] + role(s.Flavor) + " IO_THREAD")
+}
+
+// role is what statements for servers of a flavor call a replica.
+func role(flavor catalog.Flavor) string {
+	if flavor == catalog.MariaDB {
+		return "SLAVE"
 	}
-	if s.Flavor == catalog.MariaDB {
-		what = "SLAVE"
-	}
-	return s.run(verb + what + " IO_THREAD")
+	return "REPLICA"
 }
 
 // applied is how often Apply looks.
@@ -297,22 +298,12 @@ func (s *Server) Thaw() error { return s.run("UNLOCK TABLES") }
 
 // Replicate lets a replica go on, or stop, getting changes.
 func (s *Server) Replicate(on bool) error {
-	verb, what := "STOP ", "REPLICA"
-	if on {
-		verb = "START "
-	}
-	if s.Flavor == catalog.MariaDB {
-		what = "SLAVE"
-	}
-	return s.run(verb + what)
+	return s.run(map[bool]string{true: "START ", false: "STOP "}[on] + role(s.Flavor))
 }
 
 // Leave makes a replica that has stopped forget its source.
 func (s *Server) Leave() error {
-	if s.Flavor == catalog.MariaDB {
-		return s.run("RESET SLAVE ALL")
-	}
-	return s.run("RESET REPLICA ALL")
+	return s.run("RESET " + role(s.Flavor) + " ALL")
 }
 
 // ReadOnly says whether anybody may write to the server; on MySQL that binds administrators, too.
@@ -339,27 +330,54 @@ func (s *Server) ReadOnlySoon() error {
 // Follow makes the server a replica of primary, from a position that it has reached; the zero Position: from where its own replication has
 // come to. It logs in there as primary says.
 func (s *Server) Follow(primary catalog.Node, from binlog.Position) error {
-	host, port, err := net.SplitHostPort(primary.Addr)
-	if err != nil {
+	host, port, ok := tcp(primary.Addr)
+	if !ok {
 		return fmt.Errorf("server %s cannot follow %s, which has no address that other machines can use", s.Addr, primary.Addr)
 	}
-	kind := "SOURCE"
-	if s.Flavor == catalog.MariaDB {
-		kind = "MASTER"
-	}
-	to := kind + "_HOST = " + literal(host) + ", " + kind + "_PORT = " + port + ", " + kind + "_USER = " + literal(primary.User) +
-		", " + kind + "_PASSWORD = " + literal(primary.Password) + ", " + kind + "_CONNECT_RETRY = 2"
-	if primary.TLS != "" {
-		to += ", " + kind + "_SSL = 1"
-	}
-	if s.Flavor == catalog.MySQL {
-		return s.run("STOP REPLICA", "CHANGE REPLICATION SOURCE TO "+to+", SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1", "START REPLICA")
-	}
-	statements := []string{"STOP SLAVE"}
-	if !from.Empty() {
+	statements := []string{"STOP " + role(s.Flavor)}
+	if s.Flavor == catalog.MariaDB && !from.Empty() {
 		statements = append(statements, "SET GLOBAL gtid_slave_pos = "+literal(from.String()))
 	}
-	return s.run(append(statements, "CHANGE MASTER TO "+to+", MASTER_USE_GTID = slave_pos", "START SLAVE")...)
+	return s.run(append(statements, changeSource(s.Flavor, primary, host, port), "START "+role(s.Flavor))...)
+}
+
+// tcp is where other machines reach a server, if they do.
+func tcp(addr string) (host, port string, ok bool) {
+	host, port, err := net.SplitHostPort(addr)
+	return host, port, err == nil && !strings.HasPrefix(addr, "unix:")
+}
+
+// changeSource is the statement that has a server of a flavor replicate from primary, at host and port, by global transaction ids.
+func changeSource(flavor catalog.Flavor, primary catalog.Node, host, port string) string {
+	kind, change, gtid := "SOURCE", "CHANGE REPLICATION SOURCE TO ", ", SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1"
+	if flavor == catalog.MariaDB {
+		kind, change, gtid = "MASTER", "CHANGE MASTER TO ", ", MASTER_USE_GTID = slave_pos"
+	}
+	change += kind + "_HOST = " + literal(host) + ", " + kind + "_PORT = " + port + ", " + kind + "_USER = " + literal(primary.User) +
+		", " + kind + "_PASSWORD = " + literal(primary.Password) + ", " + kind + "_CONNECT_RETRY = 2"
+	if primary.TLS != "" {
+		change += ", " + kind + "_SSL = 1"
+	}
+	return change + gtid
+}
+
+// HowToFollow is what has a server of a flavor that has begun with a backup of primary replicate from it, for people: without the password.
+func HowToFollow(flavor catalog.Flavor, primary catalog.Node) string {
+	host, port, ok := tcp(primary.Addr)
+	if !ok {
+		host, port = "HOST", "3306"
+	}
+	primary.Password = "..."
+	return fmt.Sprintf("STOP %s; %s; START %[1]s", role(flavor), changeSource(flavor, primary, host, port))
+}
+
+// HowToGTID is what has a replica of a flavor ask by global transaction ids.
+func HowToGTID(flavor catalog.Flavor) string {
+	change := "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1"
+	if flavor == catalog.MariaDB {
+		change = "CHANGE MASTER TO MASTER_USE_GTID = slave_pos"
+	}
+	return fmt.Sprintf("STOP %s; %s; START %[1]s", role(flavor), change)
 }
 
 // Forget makes a server that holds nothing yet forget what it has logged: a primary that it is to follow has not got it.

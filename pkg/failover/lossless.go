@@ -134,8 +134,9 @@ func (s *Server) Wait(on bool) error {
 	return err
 }
 
-// Lossless tells what must be so for a primary to be lost without anything that it has acknowledged, or returns "". replicas are all that are known,
-// those that cannot be reached as nil.
+// Lossless tells what must be set for a primary to be lost without anything that it has acknowledged, or returns "". replicas are all that are known,
+// those that cannot be reached as nil. It does not speak of what goes with the roles of servers: that the primary waits for replicas (SemiSync.Source, Waits), and that they wait
+// for none.
 //
 // The primary waits for acks replicas before it acknowledges, and never goes on without. Who takes its place asks so many replicas that fewer than acks are
 // left: among those it asked is one that has everything.
@@ -146,7 +147,7 @@ func Lossless(flavor catalog.Flavor, primary *View, replicas map[string]*View) s
 	case primary.Replication != nil:
 		return primary.Addr + " is a replica itself"
 	case len(replicas) == 0:
-		return "it has no replica that is known: name one with the node group"
+		return "it has no replica that is known: skarvctl nodegroup replica add"
 	case !s.CanSource:
 		return fmt.Sprintf("INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so' on %s, and rpl_semi_sync_replica on its replicas", primary.Addr)
 	case !s.AfterSync:
@@ -165,7 +166,7 @@ func Lossless(flavor catalog.Flavor, primary *View, replicas map[string]*View) s
 		v := replicas[addr]
 		if v == nil {
 			if silent++; silent >= s.Acks {
-				return fmt.Sprintf("replica %s cannot be reached, and may be the one that has everything", addr)
+				return fmt.Sprintf("replica %s cannot be reached, and may be the one that has everything; if it is lost for good: skarvctl nodegroup replica remove", addr)
 			}
 			continue
 		}
@@ -179,12 +180,9 @@ func Lossless(flavor catalog.Flavor, primary *View, replicas map[string]*View) s
 	switch {
 	case ackers < s.Acks:
 		return fmt.Sprintf("too few replicas acknowledge (%d of %d): SET GLOBAL %s = ON on them, then STOP REPLICA IO_THREAD; START REPLICA IO_THREAD", ackers, s.Acks, name("replica_enabled"))
-	case s.Clients > ackers+silent:
-		return fmt.Sprintf("%s has replicas that acknowledge and are not known to the cluster (%d of %d): name them with the node group, or SET GLOBAL %s = OFF there", primary.Addr, s.Clients-ackers-silent, s.Clients, name("replica_enabled"))
-	case !s.Source:
-		return fmt.Sprintf("SET GLOBAL %s = ON on %s", name("source_enabled"), primary.Addr)
-	case !s.Waits:
-		return primary.Addr + " acknowledges what no replica has, until they have caught up (Rpl_semi_sync_..._status is OFF)"
+	case s.Clients > ackers:
+		return fmt.Sprintf("%s has replicas that acknowledge and are not known to the cluster, or cannot be reached (%d of %d): skarvctl nodegroup replica add, or SET GLOBAL %s = OFF there, then STOP REPLICA IO_THREAD; START REPLICA IO_THREAD",
+			primary.Addr, s.Clients-ackers, s.Clients, name("replica_enabled"))
 	}
 	return ""
 }
@@ -211,8 +209,49 @@ func unfit(flavor catalog.Flavor, primary, v *View) string {
 		return fmt.Sprintf("SET GLOBAL read_only = ON on replica %s", v.Addr)
 	case !v.Logs:
 		return fmt.Sprintf("replica %s does not log what it applies", v.Addr)
-	case v.SemiSync.Source:
-		return fmt.Sprintf("SET GLOBAL %s = OFF on replica %s: it waits for replicas of its own before it applies anything", setting(flavor, "source_enabled"), v.Addr)
 	}
 	return ""
+}
+
+// Spare tells why one of a primary's replicas may not be taken away from those that are known, or returns "": it may have acknowledged what none of the others has, or
+// go on acknowledging when nobody asks it any more. v is that replica and others are those that stay, nil where they cannot be reached. goal is what the primary had when it was
+// asked about the same replica before, empty the first time. passing: that may pass by itself. despite: a replica that cannot be reached is taken away though the primary may be
+// connected to it.
+//
+// A primary that does not wait for replicas acknowledges by itself, and any may be taken away that does not acknowledge: it may begin to wait.
+func Spare(flavor catalog.Flavor, primary *View, addr string, v *View, others map[string]*View, goal binlog.Position, despite bool) (why string, passing bool) {
+	s := primary.SemiSync
+	if v != nil && v.Replication != nil && v.Replication.SourceID == primary.ID && v.Replication.Receives && (v.SemiSync.Acknowledging || s.Source && v.SemiSync.Acknowledges) {
+		return fmt.Sprintf("replica %s acknowledges what %s commits, and may be the only one that has it: STOP %s there first (or, if it is to go on receiving, SET GLOBAL %s = OFF; STOP %[3]s; START %[3]s)",
+			addr, primary.Addr, role(flavor), setting(flavor, "replica_enabled")), false
+	}
+	if !s.Source {
+		return "", false
+	}
+	ackers, have := 0, 0
+	for _, o := range others {
+		if o == nil || !o.whole(primary) || !o.SemiSync.Acknowledging {
+			continue
+		}
+		if ackers++; !goal.Empty() && o.Has.Covers(goal) {
+			have++
+		}
+	}
+	switch {
+	case ackers < s.Acks:
+		return fmt.Sprintf("%s waits for %d of its replicas to acknowledge what it commits, and without %s only %d would: name another one first (skarvctl nodegroup replica add), or, if it is not to wait, SET GLOBAL %s = OFF on %[1]s",
+			primary.Addr, s.Acks, addr, ackers, setting(flavor, "source_enabled")), len(others) >= s.Acks
+	case v == nil && s.Clients > ackers && !despite:
+		return fmt.Sprintf("replica %s cannot be reached, and %s may be connected to it: of %d replicas that acknowledge, %d are known and answer. Stop it; if it is, KILL its connection on %[2]s (SHOW PROCESSLIST: Binlog Dump), or give --force",
+			addr, primary.Addr, s.Clients, ackers), true
+	case have < s.Acks:
+		return fmt.Sprintf("too few of the other replicas have received what %s has (%d of %d): %s may be the only one that has it; try again when they have caught up", primary.Addr, have, s.Acks, addr), true
+	}
+	return "", false
+}
+
+// whole reports whether a server receives everything from primary, and asks by global transaction ids.
+func (v *View) whole(primary *View) bool {
+	r := v.Replication
+	return r != nil && r.SourceID == primary.ID && r.Receives && r.GTID && !r.Filters
 }

@@ -81,6 +81,15 @@ func (b *brake) measured(r *replica, known bool) {
 	r.asked = time.Time{}
 }
 
+// forget notes that a replica is asked no more.
+func (b *brake) forget(r *replica) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.replicas[r.name] == r {
+		delete(b.replicas, r.name)
+	}
+}
+
 // lookEvery is how often processes and replicas are asked, and lookTimeout how long a process has for its answer.
 const (
 	lookEvery   = time.Second
@@ -89,12 +98,6 @@ const (
 
 // look keeps the brake of movers between these groups up to date until ctx ends.
 func (j *job) look(ctx context.Context, groups []placement.NodeGroupID) error {
-	snap, err := j.cfg.Store.Load(ctx)
-	for ; err != nil; snap, err = j.cfg.Store.Load(ctx) {
-		if err := j.doze(ctx); err != nil {
-			return err
-		}
-	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		for ctx.Err() == nil {
@@ -105,15 +108,45 @@ func (j *job) look(ctx context.Context, groups []placement.NodeGroupID) error {
 		}
 		return ctx.Err()
 	})
-	for _, group := range snap.Groups {
-		if !slices.Contains(groups, group.ID) {
+	g.Go(func() error { return j.lookAtReplicas(ctx, groups) })
+	return g.Wait()
+}
+
+// lookAtReplicas measures how far the replicas of groups are behind, from the beginning on: it is to be known when rows begin to move. They may become others.
+func (j *job) lookAtReplicas(ctx context.Context, groups []placement.NodeGroupID) error {
+	var looks sync.WaitGroup
+	defer looks.Wait()
+	looked := map[[2]string]context.CancelFunc{} // by the addresses of primary and replica
+	for ; ctx.Err() == nil; _ = j.doze(ctx) {    // ctx tells
+		snap := j.cfg.Follower.Snapshot()
+		if snap == nil {
 			continue
 		}
-		for _, node := range group.Replicas {
-			g.Go(func() error { return j.lookAt(ctx, group, node) })
+		named := map[[2]string]bool{}
+		for _, group := range snap.Groups {
+			if !slices.Contains(groups, group.ID) {
+				continue
+			}
+			for _, node := range group.Replicas {
+				pair := [2]string{group.Primary.Addr, node.Addr}
+				if named[pair] = true; looked[pair] == nil {
+					look, cancel := context.WithCancel(ctx)
+					looked[pair] = cancel
+					looks.Go(func() { j.lookAt(look, group, node) })
+				}
+			}
+		}
+		for pair, cancel := range looked {
+			if !named[pair] {
+				cancel()
+				delete(looked, pair)
+			}
 		}
 	}
-	return g.Wait()
+	for _, cancel := range looked {
+		cancel()
+	}
+	return ctx.Err()
 }
 
 // atWork reports whether movers are at work.
@@ -145,8 +178,8 @@ func (j *job) pressure(ctx context.Context) map[placement.NodeGroupID]string {
 	return out
 }
 
-// lookAt measures how far a replica is behind, from the beginning on: it is to be known when rows begin to move.
-func (j *job) lookAt(ctx context.Context, group *catalog.NodeGroup, node catalog.Node) error {
+// lookAt measures how far a replica is behind until ctx ends.
+func (j *job) lookAt(ctx context.Context, group *catalog.NodeGroup, node catalog.Node) {
 	server := func(n catalog.Node) mover.Server {
 		of := *group
 		of.Primary = n
@@ -154,11 +187,11 @@ func (j *job) lookAt(ctx context.Context, group *catalog.NodeGroup, node catalog
 	}
 	caught := mover.ReplicaCaught(server(group.Primary), server(node))
 	r := &replica{group: group.ID, name: node.Addr}
+	defer j.brake.forget(r)
 	for ctx.Err() == nil {
 		j.brake.measuring(r)
 		err := caught(ctx)
 		j.brake.measured(r, err == nil || errors.Is(err, mover.ErrBehind)) // one that does not answer is nobody's measure
 		_ = j.doze(ctx)                                                    // ctx tells
 	}
-	return ctx.Err()
 }

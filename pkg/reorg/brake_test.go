@@ -40,5 +40,10 @@ func TestBrake(t *testing.T) {
 		time.Sleep(time.Minute)
 		b.measured(r, false)
 		assert.Empty(t, b.reason(mine, lag), "one that does not answer holds up nobody")
+		b.measuring(r)
+		time.Sleep(time.Minute)
+		assert.NotEmpty(t, b.reason(mine, lag))
+		b.forget(r)
+		assert.Empty(t, b.reason(mine, lag), "nor one that is no replica any more")
 	})
 }

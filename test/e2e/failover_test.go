@@ -50,24 +50,37 @@ func (d *deployment) leader(t *testing.T) (leads, other *proxy) {
 // lossless sets what must be set, but that the primary waits for its replica, which the controller does.
 func lossless(t *testing.T, primary, replica *cluster.Server) {
 	t.Helper()
-	durable := []string{"SET GLOBAL sync_binlog = 1", "SET GLOBAL innodb_flush_log_at_trx_commit = 1"}
+	settings := []string{"SET GLOBAL sync_binlog = 1", "SET GLOBAL innodb_flush_log_at_trx_commit = 1"}
 	if cluster.TestEngine() == datanode.MySQL {
-		for _, s := range []*cluster.Server{primary, replica} {
-			onServer(t, s, "INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'", "INSTALL PLUGIN rpl_semi_sync_replica SONAME 'semisync_replica.so'")
-		}
-		onServer(t, primary, append(durable, "SET GLOBAL rpl_semi_sync_source_timeout = 4294967295")...)
-		onServer(t, replica, "SET GLOBAL rpl_semi_sync_replica_enabled = ON", "STOP REPLICA IO_THREAD", "START REPLICA IO_THREAD")
+		settings = append(settings, "INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'", "INSTALL PLUGIN rpl_semi_sync_replica SONAME 'semisync_replica.so'",
+			"SET GLOBAL rpl_semi_sync_source_timeout = 4294967295")
+	} else {
+		settings = append(settings, "SET GLOBAL rpl_semi_sync_master_timeout = 4294967295", "SET GLOBAL rpl_semi_sync_master_wait_point = AFTER_SYNC")
+	}
+	onServer(t, primary, settings...)
+	acknowledge(t, replica)
+}
+
+// acknowledge has a replica acknowledge what it receives.
+func acknowledge(t *testing.T, replica *cluster.Server) {
+	t.Helper()
+	if cluster.TestEngine() == datanode.MySQL {
+		onServer(t, replica, "INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'", "INSTALL PLUGIN rpl_semi_sync_replica SONAME 'semisync_replica.so'",
+			"SET GLOBAL rpl_semi_sync_replica_enabled = ON", "STOP REPLICA IO_THREAD", "START REPLICA IO_THREAD")
 		return
 	}
-	onServer(t, primary, append(durable, "SET GLOBAL rpl_semi_sync_master_timeout = 4294967295", "SET GLOBAL rpl_semi_sync_master_wait_point = AFTER_SYNC")...)
 	onServer(t, replica, "SET GLOBAL rpl_semi_sync_slave_enabled = ON", "STOP SLAVE IO_THREAD", "START SLAVE IO_THREAD")
 }
 
 // arm turns automatic failover of a group on, and waits until it is armed.
 func arm(t *testing.T, p *proxy, group string) {
 	t.Helper()
-	r := p.ctl(t, "nodegroup", "failover", group, "--automatic", "on")
-	require.Zero(t, r.code, r.errs)
+	p.must(t, "nodegroup", "failover", group, "--automatic", "on")
+	awaitArmed(t, p, group)
+}
+
+func awaitArmed(t *testing.T, p *proxy, group string) {
+	t.Helper()
 	armed := regexp.MustCompile(group + ` .* armed`)
 	not := regexp.MustCompile(group + ` .* not armed`)
 	eventually(t, 2*time.Minute, group+" is armed", func() bool {
@@ -261,4 +274,39 @@ func TestAutomaticFailoverBesidePausedController(t *testing.T) {
 	w.grows(t)
 	w.stop(t, paused)
 	require.Equal(t, "0", strings.TrimSpace(onServerText(t, replicas[0], "SELECT @@global.read_only")))
+}
+
+// A node group's only replica is lost for good, under writers, and another server is named in its place: it takes the primary's place when that is lost, too, and everything that
+// was acknowledged is there.
+func TestReplicaIsReplaced(t *testing.T) {
+	second := bareServers(t, 1)[0] // a replica that has just been started is not relied on
+	d, replicas := loses(t, 1)
+	primary, first := d.servers[0], replicas[0]
+	makeTables(t, d.admin(t, 0, ""))
+	ctl := d.proxies[0]
+	arm(t, ctl, "g1")
+	r := ctl.ctl(t, "nodegroup", "replica", "add", "g1", second.Addr())
+	require.Equal(t, 1, r.code)
+	require.Contains(t, r.errs, "is no replica: load a backup of the primary of node group g1 there")
+	onServer(t, second, "DROP USER "+serverUser+"@'127.0.0.1'") // the primary's log has it, too
+	follow(t, second, primary)
+	awaitReplica(t, primary, second)
+	acknowledge(t, second)
+	onServer(t, second, "SET GLOBAL read_only = ON")
+	w := &survivors{}
+	w.start(t, d.admin(t, 0, "d"), d.admin(t, 1, "d"))
+	w.grows(t)
+	require.NoError(t, first.Kill(t.Context()))
+	w.grows(t)
+	eventually(t, time.Minute, "the controller misses it", func() bool {
+		return strings.Contains(ctl.ctl(t, "status").out, "if it is lost for good: skarvctl nodegroup replica remove")
+	})
+	require.Contains(t, ctl.must(t, "nodegroup", "replica", "add", "g1", second.Addr()), second.Addr()+" is a replica of node group g1.")
+	require.Regexp(t, "g1 .*"+first.Addr()+","+second.Addr(), ctl.must(t, "nodegroup", "list"))
+	require.Contains(t, d.proxies[1].must(t, "nodegroup", "replica", "remove", "g1", first.Addr()), first.Addr()+" is no replica of node group g1.")
+	awaitArmed(t, ctl, "g1")
+	require.NoError(t, primary.Kill(t.Context()))
+	awaitPrimary(t, ctl, "g1", second)
+	w.grows(t)
+	w.stop(t, d.admin(t, 1, "d"))
 }

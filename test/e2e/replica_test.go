@@ -19,12 +19,14 @@ func follow(t *testing.T, replica, primary *cluster.Server) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(primary.Addr())
 	require.NoError(t, err)
-	statements := []string{"STOP SLAVE", "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''", "SET GLOBAL server_id = 4711",
+	_, id, err := net.SplitHostPort(replica.Addr())
+	require.NoError(t, err)
+	statements := []string{"STOP SLAVE", "RESET MASTER", "SET GLOBAL gtid_slave_pos = ''", "SET GLOBAL server_id = " + id,
 		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '%s', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = slave_pos",
 			host, port, serverUser, serverPassword),
 		"START SLAVE"}
 	if cluster.TestEngine() == datanode.MySQL {
-		statements = []string{"RESET BINARY LOGS AND GTIDS", "SET GLOBAL server_id = 4711",
+		statements = []string{"RESET BINARY LOGS AND GTIDS", "SET GLOBAL server_id = " + id,
 			fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '%s', SOURCE_PORT = %s, SOURCE_USER = '%s', SOURCE_PASSWORD = '%s', "+
 				"SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1", host, port, serverUser, serverPassword),
 			"START REPLICA"}

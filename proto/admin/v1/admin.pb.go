@@ -130,7 +130,7 @@ func (x ChangeReorganisationRequest_Action) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ChangeReorganisationRequest_Action.Descriptor instead.
 func (ChangeReorganisationRequest_Action) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55, 0}
 }
 
 type PutUserRequest_Mode int32
@@ -179,7 +179,7 @@ func (x PutUserRequest_Mode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PutUserRequest_Mode.Descriptor instead.
 func (PutUserRequest_Mode) EnumDescriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69, 0}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73, 0}
 }
 
 type StatusRequest struct {
@@ -2801,6 +2801,238 @@ func (x *AutomaticFailoverResponse) GetNotes() []string {
 	return nil
 }
 
+type AddReplicasRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeGroup     string                 `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // id or name
+	Replicas      []*Node                `protobuf:"bytes,2,rep,name=replicas,proto3" json:"replicas,omitempty"`                    // addresses and, if they are not logged in to as the primary is, users
+	DryRun        bool                   `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`         // only say whether they can be replicas
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddReplicasRequest) Reset() {
+	*x = AddReplicasRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddReplicasRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddReplicasRequest) ProtoMessage() {}
+
+func (x *AddReplicasRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddReplicasRequest.ProtoReflect.Descriptor instead.
+func (*AddReplicasRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *AddReplicasRequest) GetNodeGroup() string {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return ""
+}
+
+func (x *AddReplicasRequest) GetReplicas() []*Node {
+	if x != nil {
+		return x.Replicas
+	}
+	return nil
+}
+
+func (x *AddReplicasRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+type AddReplicasResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Added         []string               `protobuf:"bytes,1,rep,name=added,proto3" json:"added,omitempty"` // addresses; those that are missing were replicas already
+	Notes         []string               `protobuf:"bytes,2,rep,name=notes,proto3" json:"notes,omitempty"` // what is to be minded
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddReplicasResponse) Reset() {
+	*x = AddReplicasResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddReplicasResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddReplicasResponse) ProtoMessage() {}
+
+func (x *AddReplicasResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddReplicasResponse.ProtoReflect.Descriptor instead.
+func (*AddReplicasResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *AddReplicasResponse) GetAdded() []string {
+	if x != nil {
+		return x.Added
+	}
+	return nil
+}
+
+func (x *AddReplicasResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+type RemoveReplicaRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeGroup     string                 `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // id or name
+	Addr          string                 `protobuf:"bytes,2,opt,name=addr,proto3" json:"addr,omitempty"`
+	Force         bool                   `protobuf:"varint,3,opt,name=force,proto3" json:"force,omitempty"`                 // though it cannot be reached and the primary may be connected to it
+	DryRun        bool                   `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"` // only say whether it can be taken away now
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveReplicaRequest) Reset() {
+	*x = RemoveReplicaRequest{}
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveReplicaRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveReplicaRequest) ProtoMessage() {}
+
+func (x *RemoveReplicaRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveReplicaRequest.ProtoReflect.Descriptor instead.
+func (*RemoveReplicaRequest) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *RemoveReplicaRequest) GetNodeGroup() string {
+	if x != nil {
+		return x.NodeGroup
+	}
+	return ""
+}
+
+func (x *RemoveReplicaRequest) GetAddr() string {
+	if x != nil {
+		return x.Addr
+	}
+	return ""
+}
+
+func (x *RemoveReplicaRequest) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
+func (x *RemoveReplicaRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+type RemoveReplicaResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Removed       bool                   `protobuf:"varint,1,opt,name=removed,proto3" json:"removed,omitempty"` // false: it was no replica of the group
+	Notes         []string               `protobuf:"bytes,2,rep,name=notes,proto3" json:"notes,omitempty"`      // what is to be minded
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveReplicaResponse) Reset() {
+	*x = RemoveReplicaResponse{}
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveReplicaResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveReplicaResponse) ProtoMessage() {}
+
+func (x *RemoveReplicaResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveReplicaResponse.ProtoReflect.Descriptor instead.
+func (*RemoveReplicaResponse) Descriptor() ([]byte, []int) {
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *RemoveReplicaResponse) GetRemoved() bool {
+	if x != nil {
+		return x.Removed
+	}
+	return false
+}
+
+func (x *RemoveReplicaResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
 type Share struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	NodeGroup     string                 `protobuf:"bytes,1,opt,name=node_group,json=nodeGroup,proto3" json:"node_group,omitempty"` // id or name
@@ -2811,7 +3043,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2823,7 +3055,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[40]
+	mi := &file_admin_v1_admin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2836,7 +3068,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{40}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Share) GetNodeGroup() string {
@@ -2870,7 +3102,7 @@ type ReorganiseRequest struct {
 
 func (x *ReorganiseRequest) Reset() {
 	*x = ReorganiseRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +3114,7 @@ func (x *ReorganiseRequest) String() string {
 func (*ReorganiseRequest) ProtoMessage() {}
 
 func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[41]
+	mi := &file_admin_v1_admin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +3127,7 @@ func (x *ReorganiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseRequest.ProtoReflect.Descriptor instead.
 func (*ReorganiseRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{41}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReorganiseRequest) GetKind() string {
@@ -2971,7 +3203,7 @@ type Pin struct {
 
 func (x *Pin) Reset() {
 	*x = Pin{}
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2983,7 +3215,7 @@ func (x *Pin) String() string {
 func (*Pin) ProtoMessage() {}
 
 func (x *Pin) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[42]
+	mi := &file_admin_v1_admin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2996,7 +3228,7 @@ func (x *Pin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pin.ProtoReflect.Descriptor instead.
 func (*Pin) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{42}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Pin) GetPartitions() string {
@@ -3028,7 +3260,7 @@ type ReorganiseResponse struct {
 
 func (x *ReorganiseResponse) Reset() {
 	*x = ReorganiseResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3040,7 +3272,7 @@ func (x *ReorganiseResponse) String() string {
 func (*ReorganiseResponse) ProtoMessage() {}
 
 func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[43]
+	mi := &file_admin_v1_admin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3053,7 +3285,7 @@ func (x *ReorganiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganiseResponse.ProtoReflect.Descriptor instead.
 func (*ReorganiseResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{43}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReorganiseResponse) GetReorganisation() *Reorganisation {
@@ -3117,7 +3349,7 @@ type Transfer struct {
 
 func (x *Transfer) Reset() {
 	*x = Transfer{}
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3129,7 +3361,7 @@ func (x *Transfer) String() string {
 func (*Transfer) ProtoMessage() {}
 
 func (x *Transfer) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[44]
+	mi := &file_admin_v1_admin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3142,7 +3374,7 @@ func (x *Transfer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transfer.ProtoReflect.Descriptor instead.
 func (*Transfer) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{44}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Transfer) GetFrom() uint32 {
@@ -3199,7 +3431,7 @@ type Reorganisation struct {
 
 func (x *Reorganisation) Reset() {
 	*x = Reorganisation{}
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3211,7 +3443,7 @@ func (x *Reorganisation) String() string {
 func (*Reorganisation) ProtoMessage() {}
 
 func (x *Reorganisation) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[45]
+	mi := &file_admin_v1_admin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3224,7 +3456,7 @@ func (x *Reorganisation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reorganisation.ProtoReflect.Descriptor instead.
 func (*Reorganisation) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{45}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Reorganisation) GetId() string {
@@ -3363,7 +3595,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3375,7 +3607,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[46]
+	mi := &file_admin_v1_admin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3388,7 +3620,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{46}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Step) GetState() string {
@@ -3428,7 +3660,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3440,7 +3672,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[47]
+	mi := &file_admin_v1_admin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3453,7 +3685,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{47}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Progress) GetAt() *timestamppb.Timestamp {
@@ -3571,7 +3803,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3583,7 +3815,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[48]
+	mi := &file_admin_v1_admin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3596,7 +3828,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{48}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Wait) GetWhat() string {
@@ -3622,7 +3854,7 @@ type ReorganisationsRequest struct {
 
 func (x *ReorganisationsRequest) Reset() {
 	*x = ReorganisationsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3634,7 +3866,7 @@ func (x *ReorganisationsRequest) String() string {
 func (*ReorganisationsRequest) ProtoMessage() {}
 
 func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[49]
+	mi := &file_admin_v1_admin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3647,7 +3879,7 @@ func (x *ReorganisationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsRequest.ProtoReflect.Descriptor instead.
 func (*ReorganisationsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{49}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ReorganisationsRequest) GetId() string {
@@ -3666,7 +3898,7 @@ type ReorganisationsResponse struct {
 
 func (x *ReorganisationsResponse) Reset() {
 	*x = ReorganisationsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3678,7 +3910,7 @@ func (x *ReorganisationsResponse) String() string {
 func (*ReorganisationsResponse) ProtoMessage() {}
 
 func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[50]
+	mi := &file_admin_v1_admin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3691,7 +3923,7 @@ func (x *ReorganisationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReorganisationsResponse.ProtoReflect.Descriptor instead.
 func (*ReorganisationsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{50}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ReorganisationsResponse) GetReorganisations() []*Reorganisation {
@@ -3711,7 +3943,7 @@ type ChangeReorganisationRequest struct {
 
 func (x *ChangeReorganisationRequest) Reset() {
 	*x = ChangeReorganisationRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3723,7 +3955,7 @@ func (x *ChangeReorganisationRequest) String() string {
 func (*ChangeReorganisationRequest) ProtoMessage() {}
 
 func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[51]
+	mi := &file_admin_v1_admin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3736,7 +3968,7 @@ func (x *ChangeReorganisationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationRequest.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{51}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ChangeReorganisationRequest) GetId() string {
@@ -3762,7 +3994,7 @@ type ChangeReorganisationResponse struct {
 
 func (x *ChangeReorganisationResponse) Reset() {
 	*x = ChangeReorganisationResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[52]
+	mi := &file_admin_v1_admin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3774,7 +4006,7 @@ func (x *ChangeReorganisationResponse) String() string {
 func (*ChangeReorganisationResponse) ProtoMessage() {}
 
 func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[52]
+	mi := &file_admin_v1_admin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3787,7 +4019,7 @@ func (x *ChangeReorganisationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeReorganisationResponse.ProtoReflect.Descriptor instead.
 func (*ChangeReorganisationResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{52}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ChangeReorganisationResponse) GetReorganisation() *Reorganisation {
@@ -3806,7 +4038,7 @@ type TransactionsRequest struct {
 
 func (x *TransactionsRequest) Reset() {
 	*x = TransactionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[53]
+	mi := &file_admin_v1_admin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3818,7 +4050,7 @@ func (x *TransactionsRequest) String() string {
 func (*TransactionsRequest) ProtoMessage() {}
 
 func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[53]
+	mi := &file_admin_v1_admin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3831,7 +4063,7 @@ func (x *TransactionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsRequest.ProtoReflect.Descriptor instead.
 func (*TransactionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{53}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *TransactionsRequest) GetId() string {
@@ -3850,7 +4082,7 @@ type TransactionsResponse struct {
 
 func (x *TransactionsResponse) Reset() {
 	*x = TransactionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[54]
+	mi := &file_admin_v1_admin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3862,7 +4094,7 @@ func (x *TransactionsResponse) String() string {
 func (*TransactionsResponse) ProtoMessage() {}
 
 func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[54]
+	mi := &file_admin_v1_admin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3875,7 +4107,7 @@ func (x *TransactionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsResponse.ProtoReflect.Descriptor instead.
 func (*TransactionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{54}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *TransactionsResponse) GetTransactions() []*Transaction {
@@ -3898,7 +4130,7 @@ type Transaction struct {
 
 func (x *Transaction) Reset() {
 	*x = Transaction{}
-	mi := &file_admin_v1_admin_proto_msgTypes[55]
+	mi := &file_admin_v1_admin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3910,7 +4142,7 @@ func (x *Transaction) String() string {
 func (*Transaction) ProtoMessage() {}
 
 func (x *Transaction) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[55]
+	mi := &file_admin_v1_admin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3923,7 +4155,7 @@ func (x *Transaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transaction.ProtoReflect.Descriptor instead.
 func (*Transaction) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{55}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Transaction) GetId() string {
@@ -3969,7 +4201,7 @@ type PartitionsRequest struct {
 
 func (x *PartitionsRequest) Reset() {
 	*x = PartitionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[56]
+	mi := &file_admin_v1_admin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3981,7 +4213,7 @@ func (x *PartitionsRequest) String() string {
 func (*PartitionsRequest) ProtoMessage() {}
 
 func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[56]
+	mi := &file_admin_v1_admin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3994,7 +4226,7 @@ func (x *PartitionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsRequest.ProtoReflect.Descriptor instead.
 func (*PartitionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{56}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{60}
 }
 
 type PartitionsResponse struct {
@@ -4008,7 +4240,7 @@ type PartitionsResponse struct {
 
 func (x *PartitionsResponse) Reset() {
 	*x = PartitionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[57]
+	mi := &file_admin_v1_admin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4020,7 +4252,7 @@ func (x *PartitionsResponse) String() string {
 func (*PartitionsResponse) ProtoMessage() {}
 
 func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[57]
+	mi := &file_admin_v1_admin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4033,7 +4265,7 @@ func (x *PartitionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartitionsResponse.ProtoReflect.Descriptor instead.
 func (*PartitionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{57}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *PartitionsResponse) GetEpoch() uint64 {
@@ -4066,7 +4298,7 @@ type TablesRequest struct {
 
 func (x *TablesRequest) Reset() {
 	*x = TablesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[58]
+	mi := &file_admin_v1_admin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4078,7 +4310,7 @@ func (x *TablesRequest) String() string {
 func (*TablesRequest) ProtoMessage() {}
 
 func (x *TablesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[58]
+	mi := &file_admin_v1_admin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4091,7 +4323,7 @@ func (x *TablesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesRequest.ProtoReflect.Descriptor instead.
 func (*TablesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{58}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *TablesRequest) GetDatabase() string {
@@ -4110,7 +4342,7 @@ type TablesResponse struct {
 
 func (x *TablesResponse) Reset() {
 	*x = TablesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[59]
+	mi := &file_admin_v1_admin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4122,7 +4354,7 @@ func (x *TablesResponse) String() string {
 func (*TablesResponse) ProtoMessage() {}
 
 func (x *TablesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[59]
+	mi := &file_admin_v1_admin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4135,7 +4367,7 @@ func (x *TablesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TablesResponse.ProtoReflect.Descriptor instead.
 func (*TablesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{59}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *TablesResponse) GetTables() []*Table {
@@ -4161,7 +4393,7 @@ type Table struct {
 
 func (x *Table) Reset() {
 	*x = Table{}
-	mi := &file_admin_v1_admin_proto_msgTypes[60]
+	mi := &file_admin_v1_admin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4173,7 +4405,7 @@ func (x *Table) String() string {
 func (*Table) ProtoMessage() {}
 
 func (x *Table) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[60]
+	mi := &file_admin_v1_admin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4186,7 +4418,7 @@ func (x *Table) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Table.ProtoReflect.Descriptor instead.
 func (*Table) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{60}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Table) GetDatabase() string {
@@ -4255,7 +4487,7 @@ type CheckIndexesRequest struct {
 
 func (x *CheckIndexesRequest) Reset() {
 	*x = CheckIndexesRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[61]
+	mi := &file_admin_v1_admin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4267,7 +4499,7 @@ func (x *CheckIndexesRequest) String() string {
 func (*CheckIndexesRequest) ProtoMessage() {}
 
 func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[61]
+	mi := &file_admin_v1_admin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4280,7 +4512,7 @@ func (x *CheckIndexesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesRequest.ProtoReflect.Descriptor instead.
 func (*CheckIndexesRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{61}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *CheckIndexesRequest) GetTable() string {
@@ -4306,7 +4538,7 @@ type CheckIndexesResponse struct {
 
 func (x *CheckIndexesResponse) Reset() {
 	*x = CheckIndexesResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[62]
+	mi := &file_admin_v1_admin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4318,7 +4550,7 @@ func (x *CheckIndexesResponse) String() string {
 func (*CheckIndexesResponse) ProtoMessage() {}
 
 func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[62]
+	mi := &file_admin_v1_admin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4331,7 +4563,7 @@ func (x *CheckIndexesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckIndexesResponse.ProtoReflect.Descriptor instead.
 func (*CheckIndexesResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{62}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *CheckIndexesResponse) GetIndexes() []*IndexCheck {
@@ -4357,7 +4589,7 @@ type IndexCheck struct {
 
 func (x *IndexCheck) Reset() {
 	*x = IndexCheck{}
-	mi := &file_admin_v1_admin_proto_msgTypes[63]
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4369,7 +4601,7 @@ func (x *IndexCheck) String() string {
 func (*IndexCheck) ProtoMessage() {}
 
 func (x *IndexCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[63]
+	mi := &file_admin_v1_admin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4382,7 +4614,7 @@ func (x *IndexCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexCheck.ProtoReflect.Descriptor instead.
 func (*IndexCheck) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{63}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *IndexCheck) GetTable() string {
@@ -4451,7 +4683,7 @@ type RouteRequest struct {
 
 func (x *RouteRequest) Reset() {
 	*x = RouteRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[64]
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4463,7 +4695,7 @@ func (x *RouteRequest) String() string {
 func (*RouteRequest) ProtoMessage() {}
 
 func (x *RouteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[64]
+	mi := &file_admin_v1_admin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4476,7 +4708,7 @@ func (x *RouteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteRequest.ProtoReflect.Descriptor instead.
 func (*RouteRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{64}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *RouteRequest) GetTable() string {
@@ -4507,7 +4739,7 @@ type RouteResponse struct {
 
 func (x *RouteResponse) Reset() {
 	*x = RouteResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[65]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4519,7 +4751,7 @@ func (x *RouteResponse) String() string {
 func (*RouteResponse) ProtoMessage() {}
 
 func (x *RouteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[65]
+	mi := &file_admin_v1_admin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4532,7 +4764,7 @@ func (x *RouteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteResponse.ProtoReflect.Descriptor instead.
 func (*RouteResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{65}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *RouteResponse) GetExact() bool {
@@ -4585,7 +4817,7 @@ type ListUsersRequest struct {
 
 func (x *ListUsersRequest) Reset() {
 	*x = ListUsersRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[66]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4597,7 +4829,7 @@ func (x *ListUsersRequest) String() string {
 func (*ListUsersRequest) ProtoMessage() {}
 
 func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[66]
+	mi := &file_admin_v1_admin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4610,7 +4842,7 @@ func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
 func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{66}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
 }
 
 type ListUsersResponse struct {
@@ -4622,7 +4854,7 @@ type ListUsersResponse struct {
 
 func (x *ListUsersResponse) Reset() {
 	*x = ListUsersResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4634,7 +4866,7 @@ func (x *ListUsersResponse) String() string {
 func (*ListUsersResponse) ProtoMessage() {}
 
 func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[67]
+	mi := &file_admin_v1_admin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4647,7 +4879,7 @@ func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
 func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{67}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *ListUsersResponse) GetUsers() []*User {
@@ -4672,7 +4904,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4684,7 +4916,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[68]
+	mi := &file_admin_v1_admin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4697,7 +4929,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{68}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *User) GetName() string {
@@ -4767,7 +4999,7 @@ type PutUserRequest struct {
 
 func (x *PutUserRequest) Reset() {
 	*x = PutUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[69]
+	mi := &file_admin_v1_admin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4779,7 +5011,7 @@ func (x *PutUserRequest) String() string {
 func (*PutUserRequest) ProtoMessage() {}
 
 func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[69]
+	mi := &file_admin_v1_admin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4792,7 +5024,7 @@ func (x *PutUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserRequest.ProtoReflect.Descriptor instead.
 func (*PutUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{69}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *PutUserRequest) GetName() string {
@@ -4855,7 +5087,7 @@ type PutUserResponse struct {
 
 func (x *PutUserResponse) Reset() {
 	*x = PutUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[70]
+	mi := &file_admin_v1_admin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4867,7 +5099,7 @@ func (x *PutUserResponse) String() string {
 func (*PutUserResponse) ProtoMessage() {}
 
 func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[70]
+	mi := &file_admin_v1_admin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4880,7 +5112,7 @@ func (x *PutUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutUserResponse.ProtoReflect.Descriptor instead.
 func (*PutUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{70}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *PutUserResponse) GetLocked() bool {
@@ -4906,7 +5138,7 @@ type RemoveUserRequest struct {
 
 func (x *RemoveUserRequest) Reset() {
 	*x = RemoveUserRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[71]
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4918,7 +5150,7 @@ func (x *RemoveUserRequest) String() string {
 func (*RemoveUserRequest) ProtoMessage() {}
 
 func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[71]
+	mi := &file_admin_v1_admin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4931,7 +5163,7 @@ func (x *RemoveUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserRequest.ProtoReflect.Descriptor instead.
 func (*RemoveUserRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{71}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *RemoveUserRequest) GetName() string {
@@ -4949,7 +5181,7 @@ type RemoveUserResponse struct {
 
 func (x *RemoveUserResponse) Reset() {
 	*x = RemoveUserResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[72]
+	mi := &file_admin_v1_admin_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4961,7 +5193,7 @@ func (x *RemoveUserResponse) String() string {
 func (*RemoveUserResponse) ProtoMessage() {}
 
 func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[72]
+	mi := &file_admin_v1_admin_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4974,7 +5206,7 @@ func (x *RemoveUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveUserResponse.ProtoReflect.Descriptor instead.
 func (*RemoveUserResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{72}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{76}
 }
 
 type SessionsRequest struct {
@@ -4986,7 +5218,7 @@ type SessionsRequest struct {
 
 func (x *SessionsRequest) Reset() {
 	*x = SessionsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[73]
+	mi := &file_admin_v1_admin_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4998,7 +5230,7 @@ func (x *SessionsRequest) String() string {
 func (*SessionsRequest) ProtoMessage() {}
 
 func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[73]
+	mi := &file_admin_v1_admin_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5011,7 +5243,7 @@ func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsRequest.ProtoReflect.Descriptor instead.
 func (*SessionsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{73}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *SessionsRequest) GetCluster() bool {
@@ -5031,7 +5263,7 @@ type SessionsResponse struct {
 
 func (x *SessionsResponse) Reset() {
 	*x = SessionsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[74]
+	mi := &file_admin_v1_admin_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5043,7 +5275,7 @@ func (x *SessionsResponse) String() string {
 func (*SessionsResponse) ProtoMessage() {}
 
 func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[74]
+	mi := &file_admin_v1_admin_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5056,7 +5288,7 @@ func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsResponse.ProtoReflect.Descriptor instead.
 func (*SessionsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{74}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *SessionsResponse) GetSessions() []*Session {
@@ -5085,7 +5317,7 @@ type StatementsRequest struct {
 
 func (x *StatementsRequest) Reset() {
 	*x = StatementsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	mi := &file_admin_v1_admin_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5097,7 +5329,7 @@ func (x *StatementsRequest) String() string {
 func (*StatementsRequest) ProtoMessage() {}
 
 func (x *StatementsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[75]
+	mi := &file_admin_v1_admin_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5110,7 +5342,7 @@ func (x *StatementsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatementsRequest.ProtoReflect.Descriptor instead.
 func (*StatementsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{75}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *StatementsRequest) GetCluster() bool {
@@ -5153,7 +5385,7 @@ type StatementsResponse struct {
 
 func (x *StatementsResponse) Reset() {
 	*x = StatementsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	mi := &file_admin_v1_admin_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5165,7 +5397,7 @@ func (x *StatementsResponse) String() string {
 func (*StatementsResponse) ProtoMessage() {}
 
 func (x *StatementsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[76]
+	mi := &file_admin_v1_admin_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5178,7 +5410,7 @@ func (x *StatementsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatementsResponse.ProtoReflect.Descriptor instead.
 func (*StatementsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{76}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *StatementsResponse) GetStatements() []*StatementDigest {
@@ -5231,7 +5463,7 @@ type StatementDigest struct {
 
 func (x *StatementDigest) Reset() {
 	*x = StatementDigest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	mi := &file_admin_v1_admin_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5243,7 +5475,7 @@ func (x *StatementDigest) String() string {
 func (*StatementDigest) ProtoMessage() {}
 
 func (x *StatementDigest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[77]
+	mi := &file_admin_v1_admin_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5256,7 +5488,7 @@ func (x *StatementDigest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatementDigest.ProtoReflect.Descriptor instead.
 func (*StatementDigest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{77}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *StatementDigest) GetDatabase() string {
@@ -5366,7 +5598,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_admin_v1_admin_proto_msgTypes[78]
+	mi := &file_admin_v1_admin_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5378,7 +5610,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[78]
+	mi := &file_admin_v1_admin_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5391,7 +5623,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{78}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *Session) GetId() uint32 {
@@ -5462,7 +5694,7 @@ type KillSessionRequest struct {
 
 func (x *KillSessionRequest) Reset() {
 	*x = KillSessionRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[79]
+	mi := &file_admin_v1_admin_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5474,7 +5706,7 @@ func (x *KillSessionRequest) String() string {
 func (*KillSessionRequest) ProtoMessage() {}
 
 func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[79]
+	mi := &file_admin_v1_admin_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5487,7 +5719,7 @@ func (x *KillSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionRequest.ProtoReflect.Descriptor instead.
 func (*KillSessionRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{79}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *KillSessionRequest) GetId() uint32 {
@@ -5526,7 +5758,7 @@ type KillSessionResponse struct {
 
 func (x *KillSessionResponse) Reset() {
 	*x = KillSessionResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[80]
+	mi := &file_admin_v1_admin_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5538,7 +5770,7 @@ func (x *KillSessionResponse) String() string {
 func (*KillSessionResponse) ProtoMessage() {}
 
 func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[80]
+	mi := &file_admin_v1_admin_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5551,7 +5783,7 @@ func (x *KillSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KillSessionResponse.ProtoReflect.Descriptor instead.
 func (*KillSessionResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{80}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{84}
 }
 
 type CrossingsRequest struct {
@@ -5562,7 +5794,7 @@ type CrossingsRequest struct {
 
 func (x *CrossingsRequest) Reset() {
 	*x = CrossingsRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[81]
+	mi := &file_admin_v1_admin_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5574,7 +5806,7 @@ func (x *CrossingsRequest) String() string {
 func (*CrossingsRequest) ProtoMessage() {}
 
 func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[81]
+	mi := &file_admin_v1_admin_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5587,7 +5819,7 @@ func (x *CrossingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrossingsRequest.ProtoReflect.Descriptor instead.
 func (*CrossingsRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{81}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{85}
 }
 
 type CrossingsResponse struct {
@@ -5601,7 +5833,7 @@ type CrossingsResponse struct {
 
 func (x *CrossingsResponse) Reset() {
 	*x = CrossingsResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[82]
+	mi := &file_admin_v1_admin_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5613,7 +5845,7 @@ func (x *CrossingsResponse) String() string {
 func (*CrossingsResponse) ProtoMessage() {}
 
 func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[82]
+	mi := &file_admin_v1_admin_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5626,7 +5858,7 @@ func (x *CrossingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrossingsResponse.ProtoReflect.Descriptor instead.
 func (*CrossingsResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{82}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *CrossingsResponse) GetIncarnation() int64 {
@@ -5660,7 +5892,7 @@ type SessionTraceRequest struct {
 
 func (x *SessionTraceRequest) Reset() {
 	*x = SessionTraceRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[83]
+	mi := &file_admin_v1_admin_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5672,7 +5904,7 @@ func (x *SessionTraceRequest) String() string {
 func (*SessionTraceRequest) ProtoMessage() {}
 
 func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[83]
+	mi := &file_admin_v1_admin_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5685,7 +5917,7 @@ func (x *SessionTraceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceRequest.ProtoReflect.Descriptor instead.
 func (*SessionTraceRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{83}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *SessionTraceRequest) GetId() uint32 {
@@ -5712,7 +5944,7 @@ type SessionTraceResponse struct {
 
 func (x *SessionTraceResponse) Reset() {
 	*x = SessionTraceResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[84]
+	mi := &file_admin_v1_admin_proto_msgTypes[88]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5724,7 +5956,7 @@ func (x *SessionTraceResponse) String() string {
 func (*SessionTraceResponse) ProtoMessage() {}
 
 func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[84]
+	mi := &file_admin_v1_admin_proto_msgTypes[88]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5737,7 +5969,7 @@ func (x *SessionTraceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionTraceResponse.ProtoReflect.Descriptor instead.
 func (*SessionTraceResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{84}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{88}
 }
 
 func (x *SessionTraceResponse) GetUser() string {
@@ -5767,7 +5999,7 @@ type SessionStep struct {
 
 func (x *SessionStep) Reset() {
 	*x = SessionStep{}
-	mi := &file_admin_v1_admin_proto_msgTypes[85]
+	mi := &file_admin_v1_admin_proto_msgTypes[89]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5779,7 +6011,7 @@ func (x *SessionStep) String() string {
 func (*SessionStep) ProtoMessage() {}
 
 func (x *SessionStep) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[85]
+	mi := &file_admin_v1_admin_proto_msgTypes[89]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5792,7 +6024,7 @@ func (x *SessionStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionStep.ProtoReflect.Descriptor instead.
 func (*SessionStep) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{85}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{89}
 }
 
 func (x *SessionStep) GetAt() *timestamppb.Timestamp {
@@ -5844,7 +6076,7 @@ type ExecuteDDLRequest struct {
 
 func (x *ExecuteDDLRequest) Reset() {
 	*x = ExecuteDDLRequest{}
-	mi := &file_admin_v1_admin_proto_msgTypes[86]
+	mi := &file_admin_v1_admin_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5856,7 +6088,7 @@ func (x *ExecuteDDLRequest) String() string {
 func (*ExecuteDDLRequest) ProtoMessage() {}
 
 func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[86]
+	mi := &file_admin_v1_admin_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5869,7 +6101,7 @@ func (x *ExecuteDDLRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLRequest) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{86}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{90}
 }
 
 func (x *ExecuteDDLRequest) GetSql() string {
@@ -5925,7 +6157,7 @@ type ExecuteDDLResponse struct {
 
 func (x *ExecuteDDLResponse) Reset() {
 	*x = ExecuteDDLResponse{}
-	mi := &file_admin_v1_admin_proto_msgTypes[87]
+	mi := &file_admin_v1_admin_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5937,7 +6169,7 @@ func (x *ExecuteDDLResponse) String() string {
 func (*ExecuteDDLResponse) ProtoMessage() {}
 
 func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[87]
+	mi := &file_admin_v1_admin_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5950,7 +6182,7 @@ func (x *ExecuteDDLResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteDDLResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteDDLResponse) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{87}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *ExecuteDDLResponse) GetAffectedRows() uint64 {
@@ -5985,7 +6217,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_admin_v1_admin_proto_msgTypes[88]
+	mi := &file_admin_v1_admin_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5997,7 +6229,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[88]
+	mi := &file_admin_v1_admin_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6010,7 +6242,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{88}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *Warning) GetLevel() string {
@@ -6045,7 +6277,7 @@ type SQLError struct {
 
 func (x *SQLError) Reset() {
 	*x = SQLError{}
-	mi := &file_admin_v1_admin_proto_msgTypes[89]
+	mi := &file_admin_v1_admin_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6057,7 +6289,7 @@ func (x *SQLError) String() string {
 func (*SQLError) ProtoMessage() {}
 
 func (x *SQLError) ProtoReflect() protoreflect.Message {
-	mi := &file_admin_v1_admin_proto_msgTypes[89]
+	mi := &file_admin_v1_admin_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6070,7 +6302,7 @@ func (x *SQLError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SQLError.ProtoReflect.Descriptor instead.
 func (*SQLError) Descriptor() ([]byte, []int) {
-	return file_admin_v1_admin_proto_rawDescGZIP(), []int{89}
+	return file_admin_v1_admin_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *SQLError) GetCode() uint32 {
@@ -6320,7 +6552,24 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x02on\x18\x02 \x01(\bR\x02on\x12\x17\n" +
 	"\adry_run\x18\x03 \x01(\bR\x06dryRun\"1\n" +
 	"\x19AutomaticFailoverResponse\x12\x14\n" +
-	"\x05notes\x18\x01 \x03(\tR\x05notes\">\n" +
+	"\x05notes\x18\x01 \x03(\tR\x05notes\"~\n" +
+	"\x12AddReplicasRequest\x12\x1d\n" +
+	"\n" +
+	"node_group\x18\x01 \x01(\tR\tnodeGroup\x120\n" +
+	"\breplicas\x18\x02 \x03(\v2\x14.skarv.admin.v1.NodeR\breplicas\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\"A\n" +
+	"\x13AddReplicasResponse\x12\x14\n" +
+	"\x05added\x18\x01 \x03(\tR\x05added\x12\x14\n" +
+	"\x05notes\x18\x02 \x03(\tR\x05notes\"x\n" +
+	"\x14RemoveReplicaRequest\x12\x1d\n" +
+	"\n" +
+	"node_group\x18\x01 \x01(\tR\tnodeGroup\x12\x12\n" +
+	"\x04addr\x18\x02 \x01(\tR\x04addr\x12\x14\n" +
+	"\x05force\x18\x03 \x01(\bR\x05force\x12\x17\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"G\n" +
+	"\x15RemoveReplicaResponse\x12\x18\n" +
+	"\aremoved\x18\x01 \x01(\bR\aremoved\x12\x14\n" +
+	"\x05notes\x18\x02 \x03(\tR\x05notes\">\n" +
 	"\x05Share\x12\x1d\n" +
 	"\n" +
 	"node_group\x18\x01 \x01(\tR\tnodeGroup\x12\x16\n" +
@@ -6610,7 +6859,7 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\bSQLError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage2\xfc\x13\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage2\xb2\x15\n" +
 	"\x05Admin\x12G\n" +
 	"\x06Status\x12\x1d.skarv.admin.v1.StatusRequest\x1a\x1e.skarv.admin.v1.StatusResponse\x12V\n" +
 	"\vInitCluster\x12\".skarv.admin.v1.InitClusterRequest\x1a#.skarv.admin.v1.InitClusterResponse\x12^\n" +
@@ -6622,7 +6871,9 @@ const file_admin_v1_admin_proto_rawDesc = "" +
 	"\x0fRemoveNodeGroup\x12&.skarv.admin.v1.RemoveNodeGroupRequest\x1a'.skarv.admin.v1.RemoveNodeGroupResponse\x12S\n" +
 	"\n" +
 	"Switchover\x12!.skarv.admin.v1.SwitchoverRequest\x1a\".skarv.admin.v1.SwitchoverResponse\x12h\n" +
-	"\x11AutomaticFailover\x12(.skarv.admin.v1.AutomaticFailoverRequest\x1a).skarv.admin.v1.AutomaticFailoverResponse\x12S\n" +
+	"\x11AutomaticFailover\x12(.skarv.admin.v1.AutomaticFailoverRequest\x1a).skarv.admin.v1.AutomaticFailoverResponse\x12V\n" +
+	"\vAddReplicas\x12\".skarv.admin.v1.AddReplicasRequest\x1a#.skarv.admin.v1.AddReplicasResponse\x12\\\n" +
+	"\rRemoveReplica\x12$.skarv.admin.v1.RemoveReplicaRequest\x1a%.skarv.admin.v1.RemoveReplicaResponse\x12S\n" +
 	"\n" +
 	"Reorganise\x12!.skarv.admin.v1.ReorganiseRequest\x1a\".skarv.admin.v1.ReorganiseResponse\x12b\n" +
 	"\x0fReorganisations\x12&.skarv.admin.v1.ReorganisationsRequest\x1a'.skarv.admin.v1.ReorganisationsResponse\x12q\n" +
@@ -6661,7 +6912,7 @@ func file_admin_v1_admin_proto_rawDescGZIP() []byte {
 }
 
 var file_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 94)
+var file_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 98)
 var file_admin_v1_admin_proto_goTypes = []any{
 	(NodeGroup_Health)(0),                   // 0: skarv.admin.v1.NodeGroup.Health
 	(ChangeReorganisationRequest_Action)(0), // 1: skarv.admin.v1.ChangeReorganisationRequest.Action
@@ -6706,192 +6957,201 @@ var file_admin_v1_admin_proto_goTypes = []any{
 	(*SwitchoverResponse)(nil),              // 40: skarv.admin.v1.SwitchoverResponse
 	(*AutomaticFailoverRequest)(nil),        // 41: skarv.admin.v1.AutomaticFailoverRequest
 	(*AutomaticFailoverResponse)(nil),       // 42: skarv.admin.v1.AutomaticFailoverResponse
-	(*Share)(nil),                           // 43: skarv.admin.v1.Share
-	(*ReorganiseRequest)(nil),               // 44: skarv.admin.v1.ReorganiseRequest
-	(*Pin)(nil),                             // 45: skarv.admin.v1.Pin
-	(*ReorganiseResponse)(nil),              // 46: skarv.admin.v1.ReorganiseResponse
-	(*Transfer)(nil),                        // 47: skarv.admin.v1.Transfer
-	(*Reorganisation)(nil),                  // 48: skarv.admin.v1.Reorganisation
-	(*Step)(nil),                            // 49: skarv.admin.v1.Step
-	(*Progress)(nil),                        // 50: skarv.admin.v1.Progress
-	(*Wait)(nil),                            // 51: skarv.admin.v1.Wait
-	(*ReorganisationsRequest)(nil),          // 52: skarv.admin.v1.ReorganisationsRequest
-	(*ReorganisationsResponse)(nil),         // 53: skarv.admin.v1.ReorganisationsResponse
-	(*ChangeReorganisationRequest)(nil),     // 54: skarv.admin.v1.ChangeReorganisationRequest
-	(*ChangeReorganisationResponse)(nil),    // 55: skarv.admin.v1.ChangeReorganisationResponse
-	(*TransactionsRequest)(nil),             // 56: skarv.admin.v1.TransactionsRequest
-	(*TransactionsResponse)(nil),            // 57: skarv.admin.v1.TransactionsResponse
-	(*Transaction)(nil),                     // 58: skarv.admin.v1.Transaction
-	(*PartitionsRequest)(nil),               // 59: skarv.admin.v1.PartitionsRequest
-	(*PartitionsResponse)(nil),              // 60: skarv.admin.v1.PartitionsResponse
-	(*TablesRequest)(nil),                   // 61: skarv.admin.v1.TablesRequest
-	(*TablesResponse)(nil),                  // 62: skarv.admin.v1.TablesResponse
-	(*Table)(nil),                           // 63: skarv.admin.v1.Table
-	(*CheckIndexesRequest)(nil),             // 64: skarv.admin.v1.CheckIndexesRequest
-	(*CheckIndexesResponse)(nil),            // 65: skarv.admin.v1.CheckIndexesResponse
-	(*IndexCheck)(nil),                      // 66: skarv.admin.v1.IndexCheck
-	(*RouteRequest)(nil),                    // 67: skarv.admin.v1.RouteRequest
-	(*RouteResponse)(nil),                   // 68: skarv.admin.v1.RouteResponse
-	(*ListUsersRequest)(nil),                // 69: skarv.admin.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),               // 70: skarv.admin.v1.ListUsersResponse
-	(*User)(nil),                            // 71: skarv.admin.v1.User
-	(*PutUserRequest)(nil),                  // 72: skarv.admin.v1.PutUserRequest
-	(*PutUserResponse)(nil),                 // 73: skarv.admin.v1.PutUserResponse
-	(*RemoveUserRequest)(nil),               // 74: skarv.admin.v1.RemoveUserRequest
-	(*RemoveUserResponse)(nil),              // 75: skarv.admin.v1.RemoveUserResponse
-	(*SessionsRequest)(nil),                 // 76: skarv.admin.v1.SessionsRequest
-	(*SessionsResponse)(nil),                // 77: skarv.admin.v1.SessionsResponse
-	(*StatementsRequest)(nil),               // 78: skarv.admin.v1.StatementsRequest
-	(*StatementsResponse)(nil),              // 79: skarv.admin.v1.StatementsResponse
-	(*StatementDigest)(nil),                 // 80: skarv.admin.v1.StatementDigest
-	(*Session)(nil),                         // 81: skarv.admin.v1.Session
-	(*KillSessionRequest)(nil),              // 82: skarv.admin.v1.KillSessionRequest
-	(*KillSessionResponse)(nil),             // 83: skarv.admin.v1.KillSessionResponse
-	(*CrossingsRequest)(nil),                // 84: skarv.admin.v1.CrossingsRequest
-	(*CrossingsResponse)(nil),               // 85: skarv.admin.v1.CrossingsResponse
-	(*SessionTraceRequest)(nil),             // 86: skarv.admin.v1.SessionTraceRequest
-	(*SessionTraceResponse)(nil),            // 87: skarv.admin.v1.SessionTraceResponse
-	(*SessionStep)(nil),                     // 88: skarv.admin.v1.SessionStep
-	(*ExecuteDDLRequest)(nil),               // 89: skarv.admin.v1.ExecuteDDLRequest
-	(*ExecuteDDLResponse)(nil),              // 90: skarv.admin.v1.ExecuteDDLResponse
-	(*Warning)(nil),                         // 91: skarv.admin.v1.Warning
-	(*SQLError)(nil),                        // 92: skarv.admin.v1.SQLError
-	nil,                                     // 93: skarv.admin.v1.ImportClusterRequest.KeysEntry
-	nil,                                     // 94: skarv.admin.v1.ImportedAccount.GrantsEntry
-	nil,                                     // 95: skarv.admin.v1.User.GrantsEntry
-	nil,                                     // 96: skarv.admin.v1.PutUserRequest.GrantsEntry
-	(*timestamppb.Timestamp)(nil),           // 97: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),             // 98: google.protobuf.Duration
+	(*AddReplicasRequest)(nil),              // 43: skarv.admin.v1.AddReplicasRequest
+	(*AddReplicasResponse)(nil),             // 44: skarv.admin.v1.AddReplicasResponse
+	(*RemoveReplicaRequest)(nil),            // 45: skarv.admin.v1.RemoveReplicaRequest
+	(*RemoveReplicaResponse)(nil),           // 46: skarv.admin.v1.RemoveReplicaResponse
+	(*Share)(nil),                           // 47: skarv.admin.v1.Share
+	(*ReorganiseRequest)(nil),               // 48: skarv.admin.v1.ReorganiseRequest
+	(*Pin)(nil),                             // 49: skarv.admin.v1.Pin
+	(*ReorganiseResponse)(nil),              // 50: skarv.admin.v1.ReorganiseResponse
+	(*Transfer)(nil),                        // 51: skarv.admin.v1.Transfer
+	(*Reorganisation)(nil),                  // 52: skarv.admin.v1.Reorganisation
+	(*Step)(nil),                            // 53: skarv.admin.v1.Step
+	(*Progress)(nil),                        // 54: skarv.admin.v1.Progress
+	(*Wait)(nil),                            // 55: skarv.admin.v1.Wait
+	(*ReorganisationsRequest)(nil),          // 56: skarv.admin.v1.ReorganisationsRequest
+	(*ReorganisationsResponse)(nil),         // 57: skarv.admin.v1.ReorganisationsResponse
+	(*ChangeReorganisationRequest)(nil),     // 58: skarv.admin.v1.ChangeReorganisationRequest
+	(*ChangeReorganisationResponse)(nil),    // 59: skarv.admin.v1.ChangeReorganisationResponse
+	(*TransactionsRequest)(nil),             // 60: skarv.admin.v1.TransactionsRequest
+	(*TransactionsResponse)(nil),            // 61: skarv.admin.v1.TransactionsResponse
+	(*Transaction)(nil),                     // 62: skarv.admin.v1.Transaction
+	(*PartitionsRequest)(nil),               // 63: skarv.admin.v1.PartitionsRequest
+	(*PartitionsResponse)(nil),              // 64: skarv.admin.v1.PartitionsResponse
+	(*TablesRequest)(nil),                   // 65: skarv.admin.v1.TablesRequest
+	(*TablesResponse)(nil),                  // 66: skarv.admin.v1.TablesResponse
+	(*Table)(nil),                           // 67: skarv.admin.v1.Table
+	(*CheckIndexesRequest)(nil),             // 68: skarv.admin.v1.CheckIndexesRequest
+	(*CheckIndexesResponse)(nil),            // 69: skarv.admin.v1.CheckIndexesResponse
+	(*IndexCheck)(nil),                      // 70: skarv.admin.v1.IndexCheck
+	(*RouteRequest)(nil),                    // 71: skarv.admin.v1.RouteRequest
+	(*RouteResponse)(nil),                   // 72: skarv.admin.v1.RouteResponse
+	(*ListUsersRequest)(nil),                // 73: skarv.admin.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),               // 74: skarv.admin.v1.ListUsersResponse
+	(*User)(nil),                            // 75: skarv.admin.v1.User
+	(*PutUserRequest)(nil),                  // 76: skarv.admin.v1.PutUserRequest
+	(*PutUserResponse)(nil),                 // 77: skarv.admin.v1.PutUserResponse
+	(*RemoveUserRequest)(nil),               // 78: skarv.admin.v1.RemoveUserRequest
+	(*RemoveUserResponse)(nil),              // 79: skarv.admin.v1.RemoveUserResponse
+	(*SessionsRequest)(nil),                 // 80: skarv.admin.v1.SessionsRequest
+	(*SessionsResponse)(nil),                // 81: skarv.admin.v1.SessionsResponse
+	(*StatementsRequest)(nil),               // 82: skarv.admin.v1.StatementsRequest
+	(*StatementsResponse)(nil),              // 83: skarv.admin.v1.StatementsResponse
+	(*StatementDigest)(nil),                 // 84: skarv.admin.v1.StatementDigest
+	(*Session)(nil),                         // 85: skarv.admin.v1.Session
+	(*KillSessionRequest)(nil),              // 86: skarv.admin.v1.KillSessionRequest
+	(*KillSessionResponse)(nil),             // 87: skarv.admin.v1.KillSessionResponse
+	(*CrossingsRequest)(nil),                // 88: skarv.admin.v1.CrossingsRequest
+	(*CrossingsResponse)(nil),               // 89: skarv.admin.v1.CrossingsResponse
+	(*SessionTraceRequest)(nil),             // 90: skarv.admin.v1.SessionTraceRequest
+	(*SessionTraceResponse)(nil),            // 91: skarv.admin.v1.SessionTraceResponse
+	(*SessionStep)(nil),                     // 92: skarv.admin.v1.SessionStep
+	(*ExecuteDDLRequest)(nil),               // 93: skarv.admin.v1.ExecuteDDLRequest
+	(*ExecuteDDLResponse)(nil),              // 94: skarv.admin.v1.ExecuteDDLResponse
+	(*Warning)(nil),                         // 95: skarv.admin.v1.Warning
+	(*SQLError)(nil),                        // 96: skarv.admin.v1.SQLError
+	nil,                                     // 97: skarv.admin.v1.ImportClusterRequest.KeysEntry
+	nil,                                     // 98: skarv.admin.v1.ImportedAccount.GrantsEntry
+	nil,                                     // 99: skarv.admin.v1.User.GrantsEntry
+	nil,                                     // 100: skarv.admin.v1.PutUserRequest.GrantsEntry
+	(*timestamppb.Timestamp)(nil),           // 101: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),             // 102: google.protobuf.Duration
 }
 var file_admin_v1_admin_proto_depIdxs = []int32{
-	5,  // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
-	7,  // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	10, // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
-	97, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
-	6,  // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
-	6,  // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
-	0,  // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
-	97, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
-	9,  // 8: skarv.admin.v1.NodeGroup.load:type_name -> skarv.admin.v1.Load
-	8,  // 9: skarv.admin.v1.NodeGroup.automatic_failover:type_name -> skarv.admin.v1.AutomaticFailover
-	97, // 10: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
-	7,  // 11: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	7,  // 12: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	7,  // 13: skarv.admin.v1.ImportClusterRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	93, // 14: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
-	15, // 15: skarv.admin.v1.ImportClusterResponse.report:type_name -> skarv.admin.v1.ImportReport
-	16, // 16: skarv.admin.v1.ImportReport.tables:type_name -> skarv.admin.v1.ImportedTable
-	17, // 17: skarv.admin.v1.ImportReport.accounts:type_name -> skarv.admin.v1.ImportedAccount
-	18, // 18: skarv.admin.v1.ImportReport.findings:type_name -> skarv.admin.v1.Finding
-	18, // 19: skarv.admin.v1.ImportedTable.findings:type_name -> skarv.admin.v1.Finding
-	94, // 20: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
-	21, // 21: skarv.admin.v1.LeaveClusterResponse.report:type_name -> skarv.admin.v1.LeaveReport
-	24, // 22: skarv.admin.v1.ChecksumResponse.progress:type_name -> skarv.admin.v1.ChecksumProgress
-	25, // 23: skarv.admin.v1.ChecksumResponse.report:type_name -> skarv.admin.v1.ChecksumReport
-	26, // 24: skarv.admin.v1.ChecksumReport.tables:type_name -> skarv.admin.v1.ChecksumTable
-	27, // 25: skarv.admin.v1.ChecksumTable.differences:type_name -> skarv.admin.v1.ChecksumDifference
-	7,  // 26: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
-	36, // 27: skarv.admin.v1.SetPasswordResponse.servers:type_name -> skarv.admin.v1.ServerPassword
-	98, // 28: skarv.admin.v1.SwitchoverRequest.drain:type_name -> google.protobuf.Duration
-	43, // 29: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
-	45, // 30: skarv.admin.v1.ReorganiseRequest.pins:type_name -> skarv.admin.v1.Pin
-	48, // 31: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	97, // 32: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
-	97, // 33: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
-	47, // 34: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
-	49, // 35: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
-	50, // 36: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
-	97, // 37: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
-	97, // 38: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
-	51, // 39: skarv.admin.v1.Progress.waits:type_name -> skarv.admin.v1.Wait
-	97, // 40: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
-	48, // 41: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
-	1,  // 42: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
-	48, // 43: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
-	58, // 44: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
-	7,  // 45: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
-	63, // 46: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
-	66, // 47: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
-	71, // 48: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
-	95, // 49: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
-	2,  // 50: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
-	96, // 51: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
-	81, // 52: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
-	80, // 53: skarv.admin.v1.StatementsResponse.statements:type_name -> skarv.admin.v1.StatementDigest
-	98, // 54: skarv.admin.v1.StatementsResponse.total:type_name -> google.protobuf.Duration
-	98, // 55: skarv.admin.v1.StatementDigest.total:type_name -> google.protobuf.Duration
-	98, // 56: skarv.admin.v1.StatementDigest.max:type_name -> google.protobuf.Duration
-	98, // 57: skarv.admin.v1.StatementDigest.average:type_name -> google.protobuf.Duration
-	97, // 58: skarv.admin.v1.StatementDigest.first_seen:type_name -> google.protobuf.Timestamp
-	97, // 59: skarv.admin.v1.StatementDigest.last_seen:type_name -> google.protobuf.Timestamp
-	97, // 60: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
-	88, // 61: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
-	97, // 62: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
-	91, // 63: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
-	92, // 64: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
-	3,  // 65: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
-	11, // 66: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
-	13, // 67: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
-	19, // 68: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
-	22, // 69: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
-	32, // 70: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
-	34, // 71: skarv.admin.v1.Admin.SetPassword:input_type -> skarv.admin.v1.SetPasswordRequest
-	37, // 72: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
-	39, // 73: skarv.admin.v1.Admin.Switchover:input_type -> skarv.admin.v1.SwitchoverRequest
-	41, // 74: skarv.admin.v1.Admin.AutomaticFailover:input_type -> skarv.admin.v1.AutomaticFailoverRequest
-	44, // 75: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
-	52, // 76: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
-	54, // 77: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
-	30, // 78: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
-	28, // 79: skarv.admin.v1.Admin.AwaitDrained:input_type -> skarv.admin.v1.AwaitDrainedRequest
-	59, // 80: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
-	56, // 81: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
-	61, // 82: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
-	64, // 83: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
-	67, // 84: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
-	69, // 85: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
-	72, // 86: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
-	74, // 87: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
-	76, // 88: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
-	82, // 89: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
-	78, // 90: skarv.admin.v1.Admin.Statements:input_type -> skarv.admin.v1.StatementsRequest
-	84, // 91: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
-	86, // 92: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
-	89, // 93: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
-	4,  // 94: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
-	12, // 95: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
-	14, // 96: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
-	20, // 97: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
-	23, // 98: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
-	33, // 99: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
-	35, // 100: skarv.admin.v1.Admin.SetPassword:output_type -> skarv.admin.v1.SetPasswordResponse
-	38, // 101: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
-	40, // 102: skarv.admin.v1.Admin.Switchover:output_type -> skarv.admin.v1.SwitchoverResponse
-	42, // 103: skarv.admin.v1.Admin.AutomaticFailover:output_type -> skarv.admin.v1.AutomaticFailoverResponse
-	46, // 104: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
-	53, // 105: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
-	55, // 106: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
-	31, // 107: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
-	29, // 108: skarv.admin.v1.Admin.AwaitDrained:output_type -> skarv.admin.v1.AwaitDrainedResponse
-	60, // 109: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
-	57, // 110: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
-	62, // 111: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
-	65, // 112: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
-	68, // 113: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
-	70, // 114: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
-	73, // 115: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
-	75, // 116: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
-	77, // 117: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
-	83, // 118: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
-	79, // 119: skarv.admin.v1.Admin.Statements:output_type -> skarv.admin.v1.StatementsResponse
-	85, // 120: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
-	87, // 121: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
-	90, // 122: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
-	94, // [94:123] is the sub-list for method output_type
-	65, // [65:94] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	5,   // 0: skarv.admin.v1.StatusResponse.etcd:type_name -> skarv.admin.v1.Etcd
+	7,   // 1: skarv.admin.v1.StatusResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	10,  // 2: skarv.admin.v1.StatusResponse.members:type_name -> skarv.admin.v1.Member
+	101, // 3: skarv.admin.v1.Etcd.since:type_name -> google.protobuf.Timestamp
+	6,   // 4: skarv.admin.v1.NodeGroup.primary:type_name -> skarv.admin.v1.Node
+	6,   // 5: skarv.admin.v1.NodeGroup.replicas:type_name -> skarv.admin.v1.Node
+	0,   // 6: skarv.admin.v1.NodeGroup.health:type_name -> skarv.admin.v1.NodeGroup.Health
+	101, // 7: skarv.admin.v1.NodeGroup.health_since:type_name -> google.protobuf.Timestamp
+	9,   // 8: skarv.admin.v1.NodeGroup.load:type_name -> skarv.admin.v1.Load
+	8,   // 9: skarv.admin.v1.NodeGroup.automatic_failover:type_name -> skarv.admin.v1.AutomaticFailover
+	101, // 10: skarv.admin.v1.Member.started:type_name -> google.protobuf.Timestamp
+	7,   // 11: skarv.admin.v1.InitClusterRequest.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	7,   // 12: skarv.admin.v1.InitClusterResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	7,   // 13: skarv.admin.v1.ImportClusterRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
+	97,  // 14: skarv.admin.v1.ImportClusterRequest.keys:type_name -> skarv.admin.v1.ImportClusterRequest.KeysEntry
+	15,  // 15: skarv.admin.v1.ImportClusterResponse.report:type_name -> skarv.admin.v1.ImportReport
+	16,  // 16: skarv.admin.v1.ImportReport.tables:type_name -> skarv.admin.v1.ImportedTable
+	17,  // 17: skarv.admin.v1.ImportReport.accounts:type_name -> skarv.admin.v1.ImportedAccount
+	18,  // 18: skarv.admin.v1.ImportReport.findings:type_name -> skarv.admin.v1.Finding
+	18,  // 19: skarv.admin.v1.ImportedTable.findings:type_name -> skarv.admin.v1.Finding
+	98,  // 20: skarv.admin.v1.ImportedAccount.grants:type_name -> skarv.admin.v1.ImportedAccount.GrantsEntry
+	21,  // 21: skarv.admin.v1.LeaveClusterResponse.report:type_name -> skarv.admin.v1.LeaveReport
+	24,  // 22: skarv.admin.v1.ChecksumResponse.progress:type_name -> skarv.admin.v1.ChecksumProgress
+	25,  // 23: skarv.admin.v1.ChecksumResponse.report:type_name -> skarv.admin.v1.ChecksumReport
+	26,  // 24: skarv.admin.v1.ChecksumReport.tables:type_name -> skarv.admin.v1.ChecksumTable
+	27,  // 25: skarv.admin.v1.ChecksumTable.differences:type_name -> skarv.admin.v1.ChecksumDifference
+	7,   // 26: skarv.admin.v1.AddNodeGroupRequest.node_group:type_name -> skarv.admin.v1.NodeGroup
+	36,  // 27: skarv.admin.v1.SetPasswordResponse.servers:type_name -> skarv.admin.v1.ServerPassword
+	102, // 28: skarv.admin.v1.SwitchoverRequest.drain:type_name -> google.protobuf.Duration
+	6,   // 29: skarv.admin.v1.AddReplicasRequest.replicas:type_name -> skarv.admin.v1.Node
+	47,  // 30: skarv.admin.v1.ReorganiseRequest.shares:type_name -> skarv.admin.v1.Share
+	49,  // 31: skarv.admin.v1.ReorganiseRequest.pins:type_name -> skarv.admin.v1.Pin
+	52,  // 32: skarv.admin.v1.ReorganiseResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	101, // 33: skarv.admin.v1.Reorganisation.created:type_name -> google.protobuf.Timestamp
+	101, // 34: skarv.admin.v1.Reorganisation.opened:type_name -> google.protobuf.Timestamp
+	51,  // 35: skarv.admin.v1.Reorganisation.transfers:type_name -> skarv.admin.v1.Transfer
+	53,  // 36: skarv.admin.v1.Reorganisation.steps:type_name -> skarv.admin.v1.Step
+	54,  // 37: skarv.admin.v1.Reorganisation.progress:type_name -> skarv.admin.v1.Progress
+	101, // 38: skarv.admin.v1.Step.at:type_name -> google.protobuf.Timestamp
+	101, // 39: skarv.admin.v1.Progress.at:type_name -> google.protobuf.Timestamp
+	55,  // 40: skarv.admin.v1.Progress.waits:type_name -> skarv.admin.v1.Wait
+	101, // 41: skarv.admin.v1.Wait.since:type_name -> google.protobuf.Timestamp
+	52,  // 42: skarv.admin.v1.ReorganisationsResponse.reorganisations:type_name -> skarv.admin.v1.Reorganisation
+	1,   // 43: skarv.admin.v1.ChangeReorganisationRequest.action:type_name -> skarv.admin.v1.ChangeReorganisationRequest.Action
+	52,  // 44: skarv.admin.v1.ChangeReorganisationResponse.reorganisation:type_name -> skarv.admin.v1.Reorganisation
+	62,  // 45: skarv.admin.v1.TransactionsResponse.transactions:type_name -> skarv.admin.v1.Transaction
+	7,   // 46: skarv.admin.v1.PartitionsResponse.node_groups:type_name -> skarv.admin.v1.NodeGroup
+	67,  // 47: skarv.admin.v1.TablesResponse.tables:type_name -> skarv.admin.v1.Table
+	70,  // 48: skarv.admin.v1.CheckIndexesResponse.indexes:type_name -> skarv.admin.v1.IndexCheck
+	75,  // 49: skarv.admin.v1.ListUsersResponse.users:type_name -> skarv.admin.v1.User
+	99,  // 50: skarv.admin.v1.User.grants:type_name -> skarv.admin.v1.User.GrantsEntry
+	2,   // 51: skarv.admin.v1.PutUserRequest.mode:type_name -> skarv.admin.v1.PutUserRequest.Mode
+	100, // 52: skarv.admin.v1.PutUserRequest.grants:type_name -> skarv.admin.v1.PutUserRequest.GrantsEntry
+	85,  // 53: skarv.admin.v1.SessionsResponse.sessions:type_name -> skarv.admin.v1.Session
+	84,  // 54: skarv.admin.v1.StatementsResponse.statements:type_name -> skarv.admin.v1.StatementDigest
+	102, // 55: skarv.admin.v1.StatementsResponse.total:type_name -> google.protobuf.Duration
+	102, // 56: skarv.admin.v1.StatementDigest.total:type_name -> google.protobuf.Duration
+	102, // 57: skarv.admin.v1.StatementDigest.max:type_name -> google.protobuf.Duration
+	102, // 58: skarv.admin.v1.StatementDigest.average:type_name -> google.protobuf.Duration
+	101, // 59: skarv.admin.v1.StatementDigest.first_seen:type_name -> google.protobuf.Timestamp
+	101, // 60: skarv.admin.v1.StatementDigest.last_seen:type_name -> google.protobuf.Timestamp
+	101, // 61: skarv.admin.v1.Session.since:type_name -> google.protobuf.Timestamp
+	92,  // 62: skarv.admin.v1.SessionTraceResponse.steps:type_name -> skarv.admin.v1.SessionStep
+	101, // 63: skarv.admin.v1.SessionStep.at:type_name -> google.protobuf.Timestamp
+	95,  // 64: skarv.admin.v1.ExecuteDDLResponse.warnings:type_name -> skarv.admin.v1.Warning
+	96,  // 65: skarv.admin.v1.ExecuteDDLResponse.error:type_name -> skarv.admin.v1.SQLError
+	3,   // 66: skarv.admin.v1.Admin.Status:input_type -> skarv.admin.v1.StatusRequest
+	11,  // 67: skarv.admin.v1.Admin.InitCluster:input_type -> skarv.admin.v1.InitClusterRequest
+	13,  // 68: skarv.admin.v1.Admin.ImportCluster:input_type -> skarv.admin.v1.ImportClusterRequest
+	19,  // 69: skarv.admin.v1.Admin.LeaveCluster:input_type -> skarv.admin.v1.LeaveClusterRequest
+	22,  // 70: skarv.admin.v1.Admin.Checksum:input_type -> skarv.admin.v1.ChecksumRequest
+	32,  // 71: skarv.admin.v1.Admin.AddNodeGroup:input_type -> skarv.admin.v1.AddNodeGroupRequest
+	34,  // 72: skarv.admin.v1.Admin.SetPassword:input_type -> skarv.admin.v1.SetPasswordRequest
+	37,  // 73: skarv.admin.v1.Admin.RemoveNodeGroup:input_type -> skarv.admin.v1.RemoveNodeGroupRequest
+	39,  // 74: skarv.admin.v1.Admin.Switchover:input_type -> skarv.admin.v1.SwitchoverRequest
+	41,  // 75: skarv.admin.v1.Admin.AutomaticFailover:input_type -> skarv.admin.v1.AutomaticFailoverRequest
+	43,  // 76: skarv.admin.v1.Admin.AddReplicas:input_type -> skarv.admin.v1.AddReplicasRequest
+	45,  // 77: skarv.admin.v1.Admin.RemoveReplica:input_type -> skarv.admin.v1.RemoveReplicaRequest
+	48,  // 78: skarv.admin.v1.Admin.Reorganise:input_type -> skarv.admin.v1.ReorganiseRequest
+	56,  // 79: skarv.admin.v1.Admin.Reorganisations:input_type -> skarv.admin.v1.ReorganisationsRequest
+	58,  // 80: skarv.admin.v1.Admin.ChangeReorganisation:input_type -> skarv.admin.v1.ChangeReorganisationRequest
+	30,  // 81: skarv.admin.v1.Admin.PartitionLoad:input_type -> skarv.admin.v1.PartitionLoadRequest
+	28,  // 82: skarv.admin.v1.Admin.AwaitDrained:input_type -> skarv.admin.v1.AwaitDrainedRequest
+	63,  // 83: skarv.admin.v1.Admin.Partitions:input_type -> skarv.admin.v1.PartitionsRequest
+	60,  // 84: skarv.admin.v1.Admin.Transactions:input_type -> skarv.admin.v1.TransactionsRequest
+	65,  // 85: skarv.admin.v1.Admin.Tables:input_type -> skarv.admin.v1.TablesRequest
+	68,  // 86: skarv.admin.v1.Admin.CheckIndexes:input_type -> skarv.admin.v1.CheckIndexesRequest
+	71,  // 87: skarv.admin.v1.Admin.Route:input_type -> skarv.admin.v1.RouteRequest
+	73,  // 88: skarv.admin.v1.Admin.ListUsers:input_type -> skarv.admin.v1.ListUsersRequest
+	76,  // 89: skarv.admin.v1.Admin.PutUser:input_type -> skarv.admin.v1.PutUserRequest
+	78,  // 90: skarv.admin.v1.Admin.RemoveUser:input_type -> skarv.admin.v1.RemoveUserRequest
+	80,  // 91: skarv.admin.v1.Admin.Sessions:input_type -> skarv.admin.v1.SessionsRequest
+	86,  // 92: skarv.admin.v1.Admin.KillSession:input_type -> skarv.admin.v1.KillSessionRequest
+	82,  // 93: skarv.admin.v1.Admin.Statements:input_type -> skarv.admin.v1.StatementsRequest
+	88,  // 94: skarv.admin.v1.Admin.Crossings:input_type -> skarv.admin.v1.CrossingsRequest
+	90,  // 95: skarv.admin.v1.Admin.SessionTrace:input_type -> skarv.admin.v1.SessionTraceRequest
+	93,  // 96: skarv.admin.v1.Admin.ExecuteDDL:input_type -> skarv.admin.v1.ExecuteDDLRequest
+	4,   // 97: skarv.admin.v1.Admin.Status:output_type -> skarv.admin.v1.StatusResponse
+	12,  // 98: skarv.admin.v1.Admin.InitCluster:output_type -> skarv.admin.v1.InitClusterResponse
+	14,  // 99: skarv.admin.v1.Admin.ImportCluster:output_type -> skarv.admin.v1.ImportClusterResponse
+	20,  // 100: skarv.admin.v1.Admin.LeaveCluster:output_type -> skarv.admin.v1.LeaveClusterResponse
+	23,  // 101: skarv.admin.v1.Admin.Checksum:output_type -> skarv.admin.v1.ChecksumResponse
+	33,  // 102: skarv.admin.v1.Admin.AddNodeGroup:output_type -> skarv.admin.v1.AddNodeGroupResponse
+	35,  // 103: skarv.admin.v1.Admin.SetPassword:output_type -> skarv.admin.v1.SetPasswordResponse
+	38,  // 104: skarv.admin.v1.Admin.RemoveNodeGroup:output_type -> skarv.admin.v1.RemoveNodeGroupResponse
+	40,  // 105: skarv.admin.v1.Admin.Switchover:output_type -> skarv.admin.v1.SwitchoverResponse
+	42,  // 106: skarv.admin.v1.Admin.AutomaticFailover:output_type -> skarv.admin.v1.AutomaticFailoverResponse
+	44,  // 107: skarv.admin.v1.Admin.AddReplicas:output_type -> skarv.admin.v1.AddReplicasResponse
+	46,  // 108: skarv.admin.v1.Admin.RemoveReplica:output_type -> skarv.admin.v1.RemoveReplicaResponse
+	50,  // 109: skarv.admin.v1.Admin.Reorganise:output_type -> skarv.admin.v1.ReorganiseResponse
+	57,  // 110: skarv.admin.v1.Admin.Reorganisations:output_type -> skarv.admin.v1.ReorganisationsResponse
+	59,  // 111: skarv.admin.v1.Admin.ChangeReorganisation:output_type -> skarv.admin.v1.ChangeReorganisationResponse
+	31,  // 112: skarv.admin.v1.Admin.PartitionLoad:output_type -> skarv.admin.v1.PartitionLoadResponse
+	29,  // 113: skarv.admin.v1.Admin.AwaitDrained:output_type -> skarv.admin.v1.AwaitDrainedResponse
+	64,  // 114: skarv.admin.v1.Admin.Partitions:output_type -> skarv.admin.v1.PartitionsResponse
+	61,  // 115: skarv.admin.v1.Admin.Transactions:output_type -> skarv.admin.v1.TransactionsResponse
+	66,  // 116: skarv.admin.v1.Admin.Tables:output_type -> skarv.admin.v1.TablesResponse
+	69,  // 117: skarv.admin.v1.Admin.CheckIndexes:output_type -> skarv.admin.v1.CheckIndexesResponse
+	72,  // 118: skarv.admin.v1.Admin.Route:output_type -> skarv.admin.v1.RouteResponse
+	74,  // 119: skarv.admin.v1.Admin.ListUsers:output_type -> skarv.admin.v1.ListUsersResponse
+	77,  // 120: skarv.admin.v1.Admin.PutUser:output_type -> skarv.admin.v1.PutUserResponse
+	79,  // 121: skarv.admin.v1.Admin.RemoveUser:output_type -> skarv.admin.v1.RemoveUserResponse
+	81,  // 122: skarv.admin.v1.Admin.Sessions:output_type -> skarv.admin.v1.SessionsResponse
+	87,  // 123: skarv.admin.v1.Admin.KillSession:output_type -> skarv.admin.v1.KillSessionResponse
+	83,  // 124: skarv.admin.v1.Admin.Statements:output_type -> skarv.admin.v1.StatementsResponse
+	89,  // 125: skarv.admin.v1.Admin.Crossings:output_type -> skarv.admin.v1.CrossingsResponse
+	91,  // 126: skarv.admin.v1.Admin.SessionTrace:output_type -> skarv.admin.v1.SessionTraceResponse
+	94,  // 127: skarv.admin.v1.Admin.ExecuteDDL:output_type -> skarv.admin.v1.ExecuteDDLResponse
+	97,  // [97:128] is the sub-list for method output_type
+	66,  // [66:97] is the sub-list for method input_type
+	66,  // [66:66] is the sub-list for extension type_name
+	66,  // [66:66] is the sub-list for extension extendee
+	0,   // [0:66] is the sub-list for field type_name
 }
 
 func init() { file_admin_v1_admin_proto_init() }
@@ -6899,15 +7159,15 @@ func file_admin_v1_admin_proto_init() {
 	if File_admin_v1_admin_proto != nil {
 		return
 	}
-	file_admin_v1_admin_proto_msgTypes[69].OneofWrappers = []any{}
-	file_admin_v1_admin_proto_msgTypes[70].OneofWrappers = []any{}
+	file_admin_v1_admin_proto_msgTypes[73].OneofWrappers = []any{}
+	file_admin_v1_admin_proto_msgTypes[74].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_v1_admin_proto_rawDesc), len(file_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   94,
+			NumMessages:   98,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

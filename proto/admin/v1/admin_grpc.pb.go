@@ -32,6 +32,8 @@ const (
 	Admin_RemoveNodeGroup_FullMethodName      = "/skarv.admin.v1.Admin/RemoveNodeGroup"
 	Admin_Switchover_FullMethodName           = "/skarv.admin.v1.Admin/Switchover"
 	Admin_AutomaticFailover_FullMethodName    = "/skarv.admin.v1.Admin/AutomaticFailover"
+	Admin_AddReplicas_FullMethodName          = "/skarv.admin.v1.Admin/AddReplicas"
+	Admin_RemoveReplica_FullMethodName        = "/skarv.admin.v1.Admin/RemoveReplica"
 	Admin_Reorganise_FullMethodName           = "/skarv.admin.v1.Admin/Reorganise"
 	Admin_Reorganisations_FullMethodName      = "/skarv.admin.v1.Admin/Reorganisations"
 	Admin_ChangeReorganisation_FullMethodName = "/skarv.admin.v1.Admin/ChangeReorganisation"
@@ -80,6 +82,10 @@ type AdminClient interface {
 	Switchover(ctx context.Context, in *SwitchoverRequest, opts ...grpc.CallOption) (*SwitchoverResponse, error)
 	// AutomaticFailover says whether a replica takes the place of a node group's primary that is lost without being told to.
 	AutomaticFailover(ctx context.Context, in *AutomaticFailoverRequest, opts ...grpc.CallOption) (*AutomaticFailoverResponse, error)
+	// AddReplicas names servers that replicate from a node group's primary as replicas of the group; all of them, or none.
+	AddReplicas(ctx context.Context, in *AddReplicasRequest, opts ...grpc.CallOption) (*AddReplicasResponse, error)
+	// RemoveReplica takes a replica away from its node group, or a server that was its primary until it was lost.
+	RemoveReplica(ctx context.Context, in *RemoveReplicaRequest, opts ...grpc.CallOption) (*RemoveReplicaResponse, error)
 	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
 	// reorganisation runs, it returns that one.
 	Reorganise(ctx context.Context, in *ReorganiseRequest, opts ...grpc.CallOption) (*ReorganiseResponse, error)
@@ -251,6 +257,26 @@ func (c *adminClient) AutomaticFailover(ctx context.Context, in *AutomaticFailov
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AutomaticFailoverResponse)
 	err := c.cc.Invoke(ctx, Admin_AutomaticFailover_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) AddReplicas(ctx context.Context, in *AddReplicasRequest, opts ...grpc.CallOption) (*AddReplicasResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AddReplicasResponse)
+	err := c.cc.Invoke(ctx, Admin_AddReplicas_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminClient) RemoveReplica(ctx context.Context, in *RemoveReplicaRequest, opts ...grpc.CallOption) (*RemoveReplicaResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveReplicaResponse)
+	err := c.cc.Invoke(ctx, Admin_RemoveReplica_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -474,6 +500,10 @@ type AdminServer interface {
 	Switchover(context.Context, *SwitchoverRequest) (*SwitchoverResponse, error)
 	// AutomaticFailover says whether a replica takes the place of a node group's primary that is lost without being told to.
 	AutomaticFailover(context.Context, *AutomaticFailoverRequest) (*AutomaticFailoverResponse, error)
+	// AddReplicas names servers that replicate from a node group's primary as replicas of the group; all of them, or none.
+	AddReplicas(context.Context, *AddReplicasRequest) (*AddReplicasResponse, error)
+	// RemoveReplica takes a replica away from its node group, or a server that was its primary until it was lost.
+	RemoveReplica(context.Context, *RemoveReplicaRequest) (*RemoveReplicaResponse, error)
 	// Reorganise plans moves of partitions and, unless it is a dry run, starts them. With the same request again, while such a
 	// reorganisation runs, it returns that one.
 	Reorganise(context.Context, *ReorganiseRequest) (*ReorganiseResponse, error)
@@ -553,6 +583,12 @@ func (UnimplementedAdminServer) Switchover(context.Context, *SwitchoverRequest) 
 }
 func (UnimplementedAdminServer) AutomaticFailover(context.Context, *AutomaticFailoverRequest) (*AutomaticFailoverResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AutomaticFailover not implemented")
+}
+func (UnimplementedAdminServer) AddReplicas(context.Context, *AddReplicasRequest) (*AddReplicasResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AddReplicas not implemented")
+}
+func (UnimplementedAdminServer) RemoveReplica(context.Context, *RemoveReplicaRequest) (*RemoveReplicaResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveReplica not implemented")
 }
 func (UnimplementedAdminServer) Reorganise(context.Context, *ReorganiseRequest) (*ReorganiseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Reorganise not implemented")
@@ -787,6 +823,42 @@ func _Admin_AutomaticFailover_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServer).AutomaticFailover(ctx, req.(*AutomaticFailoverRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_AddReplicas_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AddReplicasRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).AddReplicas(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_AddReplicas_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).AddReplicas(ctx, req.(*AddReplicasRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Admin_RemoveReplica_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveReplicaRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServer).RemoveReplica(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Admin_RemoveReplica_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServer).RemoveReplica(ctx, req.(*RemoveReplicaRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1167,6 +1239,14 @@ var Admin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AutomaticFailover",
 			Handler:    _Admin_AutomaticFailover_Handler,
+		},
+		{
+			MethodName: "AddReplicas",
+			Handler:    _Admin_AddReplicas_Handler,
+		},
+		{
+			MethodName: "RemoveReplica",
+			Handler:    _Admin_RemoveReplica_Handler,
 		},
 		{
 			MethodName: "Reorganise",
