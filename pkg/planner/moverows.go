@@ -230,44 +230,12 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 		subject = "changing what foreign keys of table '" + t.Name + "' speak of, whose rows lie on other node groups, "
 	}
 	text, ok := b.modifyText()
-	p := b.locate()
-	switch {
-	case b.returning:
-		return refuse("with RETURNING")
-	case len(m.scope.insts) != 1 || m.update != nil && m.update.With != nil || m.del != nil && m.del.With != nil:
-		return refuse("together with other tables")
-	case !ok || m.del != nil && text.ignore:
-		return refuse("in a statement of this form")
-	case p.sharded > 1 || len(p.singles) > 0 || b.a.whole != nil:
-		return refuse("depending on tables that lie on other node groups")
-	case b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0:
-		return refuse("together with RAND(), UUID() or variables that are assigned")
-	case len(b.reads) > 0:
-		return refuse("together with functions that read tables") // which lock them where the statement itself runs only
-	case !b.sess.UTF8Results && moves && slices.ContainsFunc(t.Distribution, func(c int) bool { return columnClass(&t.Columns[c]).kind != numberClass }):
-		return refuse("with results in another character set than UTF-8")
-	case text.ignore && (len(indexes) > 0 || own):
-		return refuse("with IGNORE")
+	if why := b.rowsApart(in, &text, ok, moves, len(indexes) > 0 || own); why != "" {
+		return refuse(why)
 	}
-	target, alone := plan.Target{Kind: plan.AllGroups}, false // alone: one row at most
-	key, single, located := keyOperands(in)
-	if located {
-		alone = single && len(t.Primary) == len(t.Distribution)
-		target = plan.Target{Kind: plan.ByKey, Table: t, Key: key}
-	} else if byIndex, ok := indexTarget(in); ok {
-		target, located, single, alone = byIndex, true, true, true
-	}
-	if text.limit.End > 0 && !(located && single) {
-		return refuse("with LIMIT over several node groups")
-	}
-	if text.ignore && !(located && single) && slices.ContainsFunc(t.Primary, func(c int) bool { return !b.orderable(&t.Columns[c]) }) {
-		return refuse("with IGNORE: which of the rows that get one key stays depends on the order of a primary key that only servers know")
-	}
-	for _, c := range t.Primary {
-		switch t.Columns[c].DataType {
-		case "timestamp", "float", "double":
-			return refuse("of a table with a primary key of type " + t.Columns[c].DataType)
-		}
+	target, one, alone := foundBy(in)
+	if why := b.rowsUnordered(t, &text, one); why != "" {
+		return refuse(why)
 	}
 	n := &plan.ChangeRows{Table: t, Ignore: text.ignore, Stay: b.staying(t), Indexes: indexes, Delete: m.del != nil, Own: own, Renew: moves && t.HasFulltext(), Finds: b.findsFirst(in)}
 	if own {
@@ -318,6 +286,60 @@ func (b *build) changeRows(in *instance, indexes []*catalog.GlobalIndex, moves b
 		n.Set = set.done()
 	}
 	return n, nil
+}
+
+// rowsApart says what there is about the statement, whose text is cut if ok says so, by which its rows cannot be read first and then changed by their
+// keys; "" if there is nothing. moves: rows get other distribution keys; others: rows of other tables change, too.
+func (b *build) rowsApart(in *instance, text *modifyText, ok, moves, others bool) string {
+	m, t, p := b.mod, in.table, b.locate()
+	switch {
+	case b.returning:
+		return "with RETURNING"
+	case len(m.scope.insts) != 1 || m.update != nil && m.update.With != nil || m.del != nil && m.del.With != nil:
+		return "together with other tables"
+	case !ok || m.del != nil && text.ignore:
+		return "in a statement of this form"
+	case p.sharded > 1 || len(p.singles) > 0 || b.a.whole != nil:
+		return "depending on tables that lie on other node groups"
+	case b.plan.Uses&(plan.Nondeterministic|plan.WritesUserVariable|plan.SetsLastInsertID) != 0:
+		return "together with RAND(), UUID() or variables that are assigned"
+	case len(b.reads) > 0:
+		return "together with functions that read tables" // which lock them where the statement itself runs only
+	case !b.sess.UTF8Results && moves && slices.ContainsFunc(t.Distribution, func(c int) bool { return columnClass(&t.Columns[c]).kind != numberClass }):
+		return "with results in another character set than UTF-8"
+	case text.ignore && others:
+		return "with IGNORE"
+	}
+	return ""
+}
+
+// foundBy is where the rows of in are read; one: on one node group, alone: one row at most.
+func foundBy(in *instance) (target plan.Target, one, alone bool) {
+	key, single, located := keyOperands(in)
+	if located {
+		return plan.Target{Kind: plan.ByKey, Table: in.table, Key: key}, single, single && len(in.table.Primary) == len(in.table.Distribution)
+	}
+	if byIndex, ok := indexTarget(in); ok {
+		return byIndex, true, true
+	}
+	return plan.Target{Kind: plan.AllGroups}, false, false
+}
+
+// rowsUnordered says why it is not known which rows of t are changed, or in which order; "" if it is.
+func (b *build) rowsUnordered(t *catalog.Table, text *modifyText, one bool) string {
+	if text.limit.End > 0 && !one {
+		return "with LIMIT over several node groups"
+	}
+	if text.ignore && !one && slices.ContainsFunc(t.Primary, func(c int) bool { return !b.orderable(&t.Columns[c]) }) {
+		return "with IGNORE: which of the rows that get one key stays depends on the order of a primary key that only servers know"
+	}
+	for _, c := range t.Primary {
+		switch t.Columns[c].DataType {
+		case "timestamp", "float", "double":
+			return "of a table with a primary key of type " + t.Columns[c].DataType
+		}
+	}
+	return ""
 }
 
 // indexed reports whether column c is in a key of t.
