@@ -73,7 +73,9 @@ type Pools struct {
 	cfg     Config
 	metrics *metrics
 	pools   atomic.Pointer[[]*pool] // indexed by NodeGroupID; nil entries for ids without a group
-	renewed atomic.Uint64
+	// replicas are those that somebody has asked for; never changed in place.
+	replicas atomic.Pointer[map[placement.NodeGroupID][]*pool]
+	renewed  atomic.Uint64
 
 	mu      sync.Mutex // serialises Apply
 	changed chan struct{}
@@ -108,6 +110,7 @@ func NewPools(cfg Config) *Pools {
 	p := &Pools{cfg: cfg, metrics: newMetrics(cfg.Registerer), changed: make(chan struct{}, 1)}
 	p.orphans.change = make(chan struct{})
 	p.pools.Store(&[]*pool{})
+	p.replicas.Store(&map[placement.NodeGroupID][]*pool{})
 	return p
 }
 
@@ -157,6 +160,7 @@ func (p *Pools) Apply(groups []*catalog.NodeGroup) {
 		}
 		next[g.ID] = newPool(g, p.cfg, p.metrics, &p.orphans)
 	}
+	p.applyReplicas(groups)
 	p.replace(next)
 }
 
@@ -190,6 +194,11 @@ func (p *Pools) replace(next []*pool) {
 			o.close()
 		}
 	}
+	p.signal()
+}
+
+// signal has Run look for new pools.
+func (p *Pools) signal() {
 	select {
 	case p.changed <- struct{}{}:
 	default:
@@ -218,19 +227,27 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 		return nil, sqlerr.ServerLost.New(fmt.Sprintf("node group %d is not in the topology", g))
 	}
 	for {
-		c, err := pl.get(profile, st, hint, claim)
+		c, err := pl.ready(profile, st, hint, claim)
+		if now := p.pool(g); err != nil && now != nil && now != pl { // it has another primary since
+			pl, hint = now, nil
+			continue
+		}
+		return c, err
+	}
+}
+
+// ready is get of a connection that is in the state asked for, and is not known to be of no use.
+func (p *pool) ready(profile Profile, st *State, hint *Conn, claim Claim) (*Conn, error) {
+	for {
+		c, err := p.get(profile, st, hint, claim)
 		if err != nil {
-			if now := p.pool(g); now != nil && now != pl { // it has another primary since
-				pl, hint = now, nil
-				continue
-			}
 			return nil, err
 		}
 		if !c.Use(claim.Task) && claim.Task.OnLoop() {
 			c.Discard() // waiting for it would hold up all sessions of the Loop
-			return nil, sqlerr.ServerLost.New(pl.name() + ": this process has no file descriptor left for the connection")
+			return nil, sqlerr.ServerLost.New(p.name() + ": this process has no file descriptor left for the connection")
 		}
-		if c.uses > 1 && (c.doubted || pl.probes.Load()-c.since > 1) && c.Stale() {
+		if c.uses > 1 && (c.doubted || p.probes.Load()-c.since > 1) && c.Stale() {
 			c.Discard() // its server was restarted, or ended it, while it was idle
 			hint = nil
 			continue
@@ -249,7 +266,7 @@ func (p *Pools) Get(g placement.NodeGroupID, profile Profile, st *State, hint *C
 		lost := mysqlconn.IsLost(err)
 		c.Release() // closed when it was lost, reset before its next use when the server refused
 		if fresh || !lost {
-			return nil, pl.lost(err)
+			return nil, p.lost(err)
 		}
 		hint = nil // a connection that died while idle: try the next one, at last a new one
 	}
@@ -267,18 +284,15 @@ func (p *Pools) InterruptHeld(owner any) { p.eachHeld(owner, func(c *Conn) { c.I
 
 // eachHeld calls f, which must not wait, with each of them.
 func (p *Pools) eachHeld(owner any, f func(*Conn)) {
-	for _, pl := range *p.pools.Load() {
-		if pl == nil {
-			continue
-		}
+	p.every(func(pl *pool) {
 		pl.mu.Lock()
+		defer pl.mu.Unlock()
 		for c := range pl.all {
 			if !c.idle && c.claim.Owner == owner {
 				f(c)
 			}
 		}
-		pl.mu.Unlock()
-	}
+	})
 }
 
 // Admit is asked before connections to several groups are taken: it refuses when one of them is down or refuses
@@ -367,15 +381,12 @@ func (p *Pools) Run(ctx context.Context) error {
 		watched := map[*pool]bool{}
 		for {
 			current := map[*pool]bool{}
-			for _, pl := range *p.pools.Load() {
-				if pl == nil {
-					continue
-				}
+			p.every(func(pl *pool) {
 				current[pl] = true
 				if !watched[pl] {
 					g.Go(func() error { pl.watch(ctx); return nil })
 				}
-			}
+			})
 			watched = current // a pool that left is never back; its watch ends by itself
 			select {
 			case <-ctx.Done():

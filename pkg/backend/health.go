@@ -65,7 +65,7 @@ func (p *pool) watch(ctx context.Context) {
 				p.note(err)
 			}
 		}
-		if now := time.Now(); probe != nil && (suspected || readOnly || now.Sub(p.looked) >= stallInterval) {
+		if now := time.Now(); probe != nil && !p.replica && (suspected || readOnly || now.Sub(p.looked) >= stallInterval) {
 			p.looked = now
 			p.lookForStalls(ctx, probe)
 		}
@@ -73,7 +73,7 @@ func (p *pool) watch(ctx context.Context) {
 			p.renew(false)
 			suspected = false
 		}
-		if now := time.Now(); probe != nil && now.Sub(p.tried) >= loginInterval {
+		if now := time.Now(); probe != nil && !p.replica && now.Sub(p.tried) >= loginInterval {
 			p.tried = now
 			if p.tryLogin(ctx) {
 				_ = probe.Close()
@@ -382,7 +382,7 @@ func (p *pool) setUp() {
 	}
 	p.metrics.up.Set(1)
 	if was != nil {
-		p.cfg.Log.Info("node group up", "group", p.group.ID, "addr", p.group.Primary.Addr)
+		p.cfg.Log.Info(p.what()+" up", "group", p.group.ID, "addr", p.group.Primary.Addr)
 	}
 }
 
@@ -423,13 +423,21 @@ func (p *Pools) Silences() (out []Silence) {
 	return out
 }
 
+// what is what the pool's server is, for the log.
+func (p *pool) what() string {
+	if p.replica {
+		return "replica"
+	}
+	return "node group"
+}
+
 func (p *pool) setDown(err error) {
 	p.note(err)
 	e := sqlerr.ServerLost.New(p.name() + " is down: " + err.Error() + "; statements that need it are refused until it answers again")
 	if was := p.down.Swap(e); was != nil {
 		return
 	}
-	p.cfg.Log.Error("node group down", "group", p.group.ID, "addr", p.group.Primary.Addr, "error", err.Error())
+	p.cfg.Log.Error(p.what()+" down", "group", p.group.ID, "addr", p.group.Primary.Addr, "error", err.Error())
 	p.mu.Lock()
 	if !p.closed {
 		p.metrics.up.Set(0)

@@ -24,6 +24,7 @@ type pool struct {
 	latest  atomic.Pointer[catalog.NodeGroup] // group, with the mark that its server must have by now
 	born    time.Time                         // where the pool's clock begins
 	probes  atomic.Int64                      // probes begun: the clock of idleness, which costs nothing to read
+	replica bool                              // group's Primary is one of its replicas
 	down    atomic.Pointer[sqlerr.Error]      // not nil while the server is down: what statements are told
 
 	pressed chan struct{} // someone has to wait
@@ -82,7 +83,12 @@ func (p *pool) serves(g *catalog.NodeGroup) bool {
 	return a.Addr == b.Addr && a.User == b.User && a.TLS == b.TLS && p.group.Name == g.Name && p.group.Origin() == g.Origin()
 }
 
-func (p *pool) name() string { return nameOf(p.group) }
+func (p *pool) name() string {
+	if p.replica {
+		return fmt.Sprintf("replica %s of node group %d", p.group.Primary.Addr, p.group.ID)
+	}
+	return nameOf(p.group)
+}
 
 func nameOf(g *catalog.NodeGroup) string {
 	return fmt.Sprintf("node group %d (%s at %s)", g.ID, g.Name, g.Primary.Addr)

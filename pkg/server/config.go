@@ -111,6 +111,7 @@ type Backend struct {
 	FixedLimit     bool     `yaml:"fixed_limit" doc:"Leave the limit at max_connections, however slow a node group is."`
 	MaxQueue       int      `yaml:"max_queue" doc:"Statements that may wait for a connection to one node group; more are refused at once with error 1203."`
 	AcquireTimeout Duration `yaml:"acquire_timeout" doc:"The longest a statement waits for a connection before error 1203; where it would be longer, it is refused at once."`
+	ReplicaLag     Duration `yaml:"replica_lag" doc:"How far a replica may be behind that sessions with skarv_read_from = replica read from; of those further behind the primary takes the place."`
 	PackSize       int      `yaml:"pack_size" doc:"How many statements of different clients may go to a server in one write: reads of one row by its primary key, of one shape, that come at the same time. It takes proxy and server less processor time. 1: none do. Only with mysql.loops."`
 	FailAfter      Duration `yaml:"fail_after" doc:"A server silent for so long is down: statements that need it end with error 1430."`
 	IdleTimeout    Duration `yaml:"idle_timeout" doc:"Connections unused for so long are closed; others are reset as often, and have the servers' present settings then."`
@@ -172,7 +173,7 @@ func DefaultConfig() Config {
 		},
 		Backend: Backend{
 			MaxConnections: 256, MinConnections: 8, MaxQueue: 10_000, DialTimeout: Duration(3 * time.Second), AcquireTimeout: Duration(time.Second),
-			PackSize: 8, FailAfter: Duration(5 * time.Second), IdleTimeout: Duration(5 * time.Minute),
+			ReplicaLag: Duration(time.Second), PackSize: 8, FailAfter: Duration(5 * time.Second), IdleTimeout: Duration(5 * time.Minute),
 		},
 		Workspace: Workspace{MaxRows: 5_000_000, MaxBytes: 1 << 30, TotalBytes: 4 << 30},
 		Move:      Move{ReplicaLag: Duration(5 * time.Second)},
@@ -293,6 +294,7 @@ func (c *Config) faults() []error {
 	positive("backend.max_queue", int64(c.Backend.MaxQueue))
 	positive("backend.dial_timeout", int64(c.Backend.DialTimeout))
 	positive("backend.acquire_timeout", int64(c.Backend.AcquireTimeout))
+	positive("backend.replica_lag", int64(c.Backend.ReplicaLag))
 	positive("backend.fail_after", int64(c.Backend.FailAfter))
 	positive("backend.idle_timeout", int64(c.Backend.IdleTimeout))
 	positive("workspace.max_rows", c.Workspace.MaxRows)

@@ -69,6 +69,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 		Clients:   s.sessions,
 		Metrics:   counted,
 		Digests:   s.digests,
+		Replicas:  s.lag,
 		SlowQuery: time.Duration(s.cfg.SlowQuery),
 		PackSize:  s.cfg.Backend.PackSize,
 		MaxText:   s.cfg.MySQL.MaxAllowedPacket,
@@ -131,6 +132,7 @@ func (s *Server) runProxy(ctx context.Context) error {
 	events := s.newEvents(proxy)
 	var g errgroup.Group
 	g.Go(func() error { return events.Run(ctx) })
+	g.Go(func() error { return s.lag.Run(ctx) })
 	g.Go(func() error {
 		load.Run(ctx)
 		return nil

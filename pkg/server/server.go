@@ -27,6 +27,7 @@ import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/digest"
 	"skarv/pkg/fence"
+	"skarv/pkg/lag"
 	"skarv/pkg/metrics"
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/pause"
@@ -61,6 +62,7 @@ type Server struct {
 	presence  *topology.Presence
 	sessions  *processlist.List
 	digests   *digest.Digests
+	lag       *lag.Meter
 	proxy     atomic.Pointer[mysqlserver.Server] // nil until the cluster is initialised
 	load      atomic.Pointer[metrics.LoadMeter]  // nil until then, too
 	started   time.Time
@@ -193,7 +195,8 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.presence = s.store.NewPresence(topology.Member{
 		ID: s.id, Addr: addrOf(s.mysql), AdminAddr: s.adminAddr(), Version: o.Version, Started: s.started, Proxy: s.has(RoleProxy),
 	})
-	s.follower = topology.NewFollower(s.store, func(snap *catalog.Snapshot) { s.pools.Add(snap.Groups) }, s.changed)
+	s.lag = lag.New(lag.Config{Most: time.Duration(cfg.Backend.ReplicaLag), Login: s.pools.Login, Clock: s.sessions.Clock, Log: o.Log, Registerer: s.registry})
+	s.follower = topology.NewFollower(s.store, s.expect, s.changed)
 	return s, nil
 }
 
@@ -239,6 +242,12 @@ func (s *Server) closeListeners() {
 			_ = l.Close()
 		}
 	}
+}
+
+// expect is called with every new snapshot, before statements begin to use it.
+func (s *Server) expect(snap *catalog.Snapshot) {
+	s.pools.Add(snap.Groups)
+	s.lag.Expect(snap)
 }
 
 // changed is called with every new snapshot, after statements have begun to use it.

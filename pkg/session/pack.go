@@ -29,14 +29,13 @@ func (s *Session) packsOf(l *socket.Loop) *pack.Packs {
 // packable reports whether the statement at hand may be one of a pack.
 func (s *Session) packable(p *plan.Plan, r request) bool {
 	return p.Kind == plan.Select && p.Relay != nil && p.Relay.Brief && p != s.packed.Alone && s.cfg.PackSize > 1 && s.tx == nil && s.inside == 0 &&
-		s.capture == nil && s.onLoop() && len(r.packets) <= longestPacked && s.conn.Seq() == wire.NextSeq(r.packets) &&
+		!s.replica && s.capture == nil && s.onLoop() && len(r.packets) <= longestPacked && s.conn.Seq() == wire.NextSeq(r.packets) &&
 		(r.cmd == wire.ComQuery || s.packableExecute(r.packets))
 }
 
 // packableExecute reports whether the server has all that it needs to execute the statement at hand with the packet, but for the statement.
 func (s *Session) packableExecute(packet []byte) bool {
-	const cursor = wire.HeaderLen + 1 + 4
-	return !s.settled && packet[cursor] == 0 && s.current.longest == 0 && !slices.ContainsFunc(s.current.long, func(data []byte) bool { return data != nil })
+	return !s.settled && packet[cursorFlags] == 0 && s.current.longest == 0 && !slices.ContainsFunc(s.current.long, func(data []byte) bool { return data != nil })
 }
 
 func (s *Session) packKey(p *plan.Plan, g placement.NodeGroupID, cmd wire.Command) pack.Key {

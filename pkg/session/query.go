@@ -151,7 +151,7 @@ func (s *Session) statement(r request) error {
 	if !s.cfg.Dialect.MariaDB() && s.stmt.Uses()&sqlparse.ReadsDiagnostics == 0 && s.stmt.Kind() != sqlparse.Execute {
 		s.diagnostics.Clear() // whatever the statement is; MariaDB keeps them behind BEGIN, COMMIT, PREPARE and the like
 	}
-	db := s.db
+	db, inTransaction := s.db, s.tx != nil
 	p, err := s.run(r)
 	s.leave()
 	end := s.cfg.Clients.Clock()
@@ -161,6 +161,9 @@ func (s *Session) statement(r request) error {
 		kind = p.Kind
 	}
 	s.client.Flight.Note(end, flight.End, s.used.group, s.codeOf(err))
+	if inTransaction || mayWrite(p) {
+		s.wrote = end
+	}
 	failed := err != nil || s.used.summary.Failed()
 	s.stripe.Record(s.used.group, kind, s.used.strategy, took, &s.used.summary, failed)
 	if e := s.digest(db); e != nil {
@@ -616,7 +619,9 @@ func (s *Session) dataAnnounced(p *plan.Plan, r request) (err error) {
 		return err
 	}
 	defer s.statementEnds()
+	s.replica = s.mayReadReplica(p, r)
 	err = s.dataBy(p, r)
+	s.replica = false
 	switch {
 	case s.gaveWay(err):
 		return s.giveWay(p, err)
@@ -862,6 +867,11 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 		return err
 	}
 	s.used.group, s.used.summary.Rows, s.used.summary.Bytes = conns.group, out.rows, out.bytes
+	if s.replica && out.columns == nil && sqlerr.HasCode(err, sqlerr.ServerLost) && !s.client.MustEnd() {
+		conns.end()
+		s.used.primary = true
+		return errReplan
+	}
 	if err != nil {
 		conns.end()
 		return s.failed(err)

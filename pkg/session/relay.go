@@ -107,6 +107,10 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 				}
 				continue // alone: it may have been ended because of another one
 			}
+			if s.replica && sum.Bytes == 0 && mysqlconn.IsLost(err) && !s.client.MustEnd() {
+				s.replica = false // the primary is asked
+				continue
+			}
 			if e, ok := err.(*sqlerr.Error); ok && (e.Code == sqlerr.QueryInterrupted || namesAccount(e.Code)) {
 				return err // see keepsBack
 			}

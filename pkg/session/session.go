@@ -66,6 +66,7 @@ type Config struct {
 	Cluster   *virtualdb.Cluster
 	Metrics   *metrics.Statements
 	Digests   *digest.Digests
+	Replicas  Replicas      // nil: all is read from primaries
 	SlowQuery time.Duration // statements that take longer are logged; 0: none
 	// MaxStatements bounds the prepared statements of one session.
 	MaxStatements int
@@ -186,6 +187,7 @@ type settings struct {
 
 // outcome is what a statement leaves for those behind it that ask.
 type outcome struct {
+	wrote        time.Duration // on the clock of Config.Clients: the end of the last statement that may have written
 	lastInsertID uint64
 	lastValues   sequencecall.Last
 	foundRows    uint64 // or notCounted
@@ -285,6 +287,7 @@ type statementAtHand struct {
 
 	// what it did, for metrics, digests and the slow log
 	used    used
+	replica bool             // it reads from replicas where that can be; see mayReadReplica
 	began   time.Duration    // on the clock of Config.Clients
 	planned *plancache.Entry // what was planned first for it, if plans of it are kept: its own, unless it ran in another form
 }
@@ -294,6 +297,7 @@ type used struct {
 	group    placement.NodeGroupID
 	strategy metrics.Strategy
 	summary  wire.ResultSummary
+	primary  bool // it reads from no replica: one was lost meanwhile
 }
 
 // announced is what the Barrier knows of the session: see hold.go.

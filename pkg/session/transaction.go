@@ -399,6 +399,11 @@ func (s *Session) get(g placement.NodeGroupID, claim backend.Claim) (*backend.Co
 
 // pooled is get of a connection that is not the session's own, in the given state.
 func (s *Session) pooled(g placement.NodeGroupID, state *backend.State, claim backend.Claim) (*backend.Conn, error) {
+	if s.replica {
+		if c := s.onReplica(g, state, claim); c != nil {
+			return s.whileAdmitted(c)
+		}
+	}
 	var hint *backend.Conn
 	if int(g) < len(s.hints) {
 		hint = s.hints[g]
@@ -407,8 +412,7 @@ func (s *Session) pooled(g placement.NodeGroupID, state *backend.State, claim ba
 	if err != nil {
 		return nil, err
 	}
-	if err := s.admitted(); err != nil {
-		c.Release()
+	if c, err = s.whileAdmitted(c); err != nil {
 		return nil, err
 	}
 	if int(g) >= len(s.hints) {
@@ -421,6 +425,15 @@ func (s *Session) pooled(g placement.NodeGroupID, state *backend.State, claim ba
 			c.Release()
 			return nil, txn.Lost(c, err)
 		}
+	}
+	return c, nil
+}
+
+// whileAdmitted is c, which is given back if the process was shut out meanwhile.
+func (s *Session) whileAdmitted(c *backend.Conn) (*backend.Conn, error) {
+	if err := s.admitted(); err != nil {
+		c.Release()
+		return nil, err
 	}
 	return c, nil
 }

@@ -25,6 +25,9 @@ const (
 	// to where that one is, if there is such a way. "first": over the first rows of a table, if the query has a LIMIT.
 	// "queries": with the rows of derived tables and the like instead of their tables, where that can be.
 	Joins = "skarv_joins"
+	// ReadFrom says where SELECTs outside of transactions read. "primary", the default. "replica": from a replica of each node group, if there is
+	// one that is not far behind and has all that the session has written.
+	ReadFrom = "skarv_read_from"
 )
 
 // Reads is a value of ReadAtomicity.
@@ -85,6 +88,7 @@ type Own struct {
 	BestEffort bool // Commit is best_effort
 	Reads      Reads
 	Joins      Ways
+	Replicas   bool // ReadFrom is replica
 }
 
 // Set carries out [SESSION] variable = value for our own variables among the assignments of stmt, a SET, behind whose first word tokens are.
@@ -132,6 +136,10 @@ func (o *Own) Set(stmt *sqlparse.Statement, tokens sqlparse.Tokens) (rest []byte
 			to.BestEffort = false
 		case Commit + "=best_effort":
 			to.BestEffort = true
+		case ReadFrom + "=primary", ReadFrom + "=default":
+			to.Replicas = false
+		case ReadFrom + "=replica":
+			to.Replicas = true
 		case ReadAtomicity + "=off", ReadAtomicity + "=default":
 			to.Reads = ReadOff
 		case ReadAtomicity + "=gate":
@@ -171,6 +179,11 @@ func (o *Own) Value(name string) string {
 		return [...]string{ReadOff: "off", ReadAtGate: "gate", ReadValidated: "validated", ReadLocking: "lock"}[o.Reads]
 	case Joins:
 		return joinNames()[o.Joins]
+	case ReadFrom:
+		if o.Replicas {
+			return "replica"
+		}
+		return "primary"
 	}
 	return ""
 }
@@ -182,7 +195,7 @@ func OwnName(name string) string {
 		name = strings.TrimPrefix(name, scope)
 	}
 	switch name = strings.Trim(name, "`"); name {
-	case Commit, ReadAtomicity, Joins:
+	case Commit, ReadAtomicity, Joins, ReadFrom:
 		return name
 	}
 	return ""
