@@ -23,7 +23,7 @@ type Replicas interface {
 // and goes to the node groups as it is, or in parts whose rows are merged.
 func (s *Session) mayReadReplica(p *plan.Plan, r request) bool {
 	const more = plan.LocksRows | plan.WritesUserVariable | plan.SetsLastInsertID | plan.CalcFoundRows | plan.PinsSession
-	if !s.ours.Replicas || s.used.primary || p.Kind != plan.Select || p.Uses&more != 0 || writes(p) || s.cfg.Replicas == nil {
+	if !s.ours.Replicas || s.used.primary || p.Kind != plan.Select || p.Topic != "" || p.Uses&more != 0 || writes(p) || s.cfg.Replicas == nil {
 		return false
 	}
 	if s.tx != nil || s.locks != nil || s.temps != nil || s.mutex != nil || s.inside != 0 || s.calls != nil || s.isolation != "" || s.ours.Reads != variable.ReadOff {
