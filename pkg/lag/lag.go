@@ -64,7 +64,6 @@ type replica struct {
 	fresh atomic.Int64       // on the Clock; 0: not known
 	end   context.CancelFunc // Run's
 
-	lag   prometheus.Gauge
 	reads prometheus.Counter
 }
 
@@ -81,7 +80,7 @@ func New(cfg Config) *Meter {
 	labels := []string{"node_group", "addr"}
 	m := &Meter{cfg: cfg, changed: make(chan struct{}, 1), metrics: metrics{
 		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "skarv_replica_lag_seconds", Help: "How old what a replica has is, while sessions read from replicas; -1: not known, or not fit to be read from.",
+			Name: "skarv_replica_lag_seconds", Help: "How old what a replica has is, while sessions read from replicas; -1: it is not fit to be read from.",
 		}, labels),
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "skarv_replica_reads_total", Help: "Statements, or parts of them, that were to be read from a replica.",
@@ -107,19 +106,14 @@ func (m *Meter) Expect(snap *catalog.Snapshot) {
 				next[g.ID] = append(next[g.ID], old[g.ID][i])
 				continue
 			}
-			l := labels(g.ID, n.Addr)
-			r := &replica{group: g, node: n, lag: m.metrics.lag.WithLabelValues(l...), reads: m.metrics.reads.WithLabelValues(l...)}
-			r.lag.Set(unknown)
-			next[g.ID] = append(next[g.ID], r)
+			next[g.ID] = append(next[g.ID], &replica{group: g, node: n, reads: m.metrics.reads.WithLabelValues(labels(g.ID, n.Addr)...)})
 		}
 	}
 	m.groups.Store(&next)
 	for id, list := range old {
 		for _, r := range list {
 			if !slices.ContainsFunc(next[id], func(n *replica) bool { return n.node.Addr == r.node.Addr }) {
-				l := labels(id, r.node.Addr)
-				m.metrics.lag.DeleteLabelValues(l...)
-				m.metrics.reads.DeleteLabelValues(l...)
+				m.metrics.reads.DeleteLabelValues(labels(id, r.node.Addr)...)
 			}
 		}
 	}
@@ -158,14 +152,14 @@ func labels(g placement.NodeGroupID, addr string) []string {
 }
 
 const (
-	unknown = -1 // lag
+	unfit = -1 // in place of the lag
 
 	// often is between two looks at a replica that is up to date, and seldom while nobody wants to read from replicas.
 	often  = 50 * time.Millisecond
 	seldom = time.Second
 	// wantedFor is for how long somebody who has read from a replica is expected to do so again.
 	wantedFor = time.Minute
-	// patience is for one answer, and for a replica to apply what it was asked for.
+	// patience is for one answer.
 	patience = 5 * time.Second
 	// fitness is how often a replica is asked how it replicates, and tryAgain when one that is not fit, or does not answer, is.
 	fitness  = 5 * time.Second
@@ -209,21 +203,23 @@ func (m *Meter) Run(ctx context.Context) error {
 
 // follow measures one replica until ctx ends.
 func (m *Meter) follow(ctx context.Context, r *replica) {
+	defer m.hide(r)
 	said := ""
 	for ctx.Err() == nil {
 		if !m.isWanted() {
+			m.hide(r)
 			_ = pause.For(ctx, seldom)
 			continue
 		}
 		err := m.measure(ctx, r)
 		r.fresh.Store(0)
-		r.lag.Set(unknown)
 		if ctx.Err() != nil {
 			return
 		}
 		why := ""
 		if err != nil {
 			why = err.Error()
+			m.metrics.lag.WithLabelValues(labels(r.group.ID, r.node.Addr)...).Set(unfit)
 		}
 		if why != said && err != nil {
 			m.cfg.Log.Warn("a replica cannot be read from", "group", r.group.ID, "addr", r.node.Addr, "error", why)
@@ -260,36 +256,43 @@ func (m *Meter) measure(ctx context.Context, r *replica) error {
 	// Whoever says nothing is given up, with both connections.
 	silence := time.AfterFunc(patience, cancel)
 	defer silence.Stop()
+	answered := func(err error) error {
+		if err != nil && ctx.Err() != nil {
+			return fmt.Errorf("%s or its primary does not answer", r.node.Addr)
+		}
+		silence.Reset(patience)
+		return err
+	}
 	var judged time.Duration
+	newest := m.cfg.Clock() // as of when r has all, or as far as is known since when it has not
 	for m.isWanted() {
 		at := m.cfg.Clock()
-		if judged == 0 || at-judged >= fitness {
-			if err := fit(primary, own); err != nil {
-				return err
-			}
-			judged = at
-		}
 		goal, err := primary.Position()
-		for err == nil {
-			silence.Reset(2 * patience)
-			if err = own.Reach(goal, often); !errors.Is(err, failover.ErrBehind) {
-				break
-			}
-			if m.cfg.Clock()-at >= patience {
-				return err
-			}
-			err = nil
-			m.show(r)
-		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return fmt.Errorf("%s or its primary does not answer", r.node.Addr)
-			}
+		if err := answered(err); err != nil {
 			return err
 		}
-		r.fresh.Store(int64(at))
-		m.show(r)
-		silence.Reset(patience)
+		for behind := true; behind; {
+			if now := m.cfg.Clock(); judged == 0 || now-judged >= fitness {
+				if err := answered(fit(primary, own)); err != nil {
+					return err
+				}
+				judged = now
+			}
+			err := own.Reach(goal, often)
+			if behind = errors.Is(err, failover.ErrBehind); behind {
+				err = nil
+			}
+			if err := answered(err); err != nil {
+				return err
+			}
+			if behind && !m.isWanted() {
+				return nil
+			}
+			m.show(r, newest)
+		}
+		newest = at
+		r.fresh.Store(int64(newest))
+		m.show(r, newest)
 		if err := pause.For(ctx, often); err != nil {
 			return err
 		}
@@ -297,12 +300,13 @@ func (m *Meter) measure(ctx context.Context, r *replica) error {
 	return nil
 }
 
-// show shows the lag of r, if that is known.
-func (m *Meter) show(r *replica) {
-	if at := time.Duration(r.fresh.Load()); at > 0 {
-		r.lag.Set((m.cfg.Clock() - at).Seconds())
-	}
+// show shows that r has nothing newer than newest.
+func (m *Meter) show(r *replica, newest time.Duration) {
+	m.metrics.lag.WithLabelValues(labels(r.group.ID, r.node.Addr)...).Set((m.cfg.Clock() - newest).Seconds())
 }
+
+// hide shows none.
+func (m *Meter) hide(r *replica) { m.metrics.lag.DeleteLabelValues(labels(r.group.ID, r.node.Addr)...) }
 
 // fit returns why a server is not to be read from: it is no whole replica of the primary, or somebody else may write there.
 func fit(primary, own *failover.Server) error {
