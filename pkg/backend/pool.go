@@ -329,6 +329,7 @@ func (p *pool) dial(ctx context.Context, profile Profile) (*mysqlconn.Conn, erro
 func (p *pool) dialAs(ctx context.Context, profile Profile, user, password string) (*mysqlconn.Conn, error) {
 	g := p.latest.Load()
 	cfg := p.cfg.login(g)
+	cfg.Name = p.name()
 	if user != cfg.User {
 		cfg.Check = func(c *mysqlconn.Conn) error { return p.cfg.Accounts.Admit(c, g, user) }
 	}

@@ -56,6 +56,16 @@ func (p *Pools) replica(g placement.NodeGroupID, addr string) *pool {
 	return pl
 }
 
+// ReplicaDown reports whether a replica that somebody has asked for is known to be down.
+func (p *Pools) ReplicaDown() bool {
+	for _, list := range *p.replicas.Load() {
+		if slices.ContainsFunc(list, func(pl *pool) bool { return pl.down.Load() != nil }) {
+			return true
+		}
+	}
+	return false
+}
+
 // AsReplica is g as if its replica n were the primary: how to connect to that, for those who ask for a group.
 func AsReplica(g *catalog.NodeGroup, n catalog.Node) *catalog.NodeGroup {
 	as := *g

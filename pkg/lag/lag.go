@@ -6,9 +6,13 @@
 //
 // That is asked again and again of every replica, while somebody wants to read there. What was written, altered or moved before at is there, so
 // that a statement can be run on a replica that was planned by what the cluster was at, and find what its session had written before at.
+//
+// Primaries shut out a process that the cluster goes on without; replicas do not. What they have answered counts only if the process was alive then:
+// others go on without it once its lease in etcd has ended, and Alive says, by what etcd has told of the lease before, that it has not.
 package lag
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +26,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"skarv/pkg/backend"
+	"skarv/pkg/binlog"
 	"skarv/pkg/catalog"
 	"skarv/pkg/failover"
 	"skarv/pkg/mysqlconn"
@@ -35,6 +40,8 @@ type Config struct {
 	Most time.Duration
 	// Login is how to connect to the primary of a group.
 	Login func(*catalog.NodeGroup) mysqlconn.Config
+	// Remaining is for how long from now on the cluster takes the process for alive, counted from before the call.
+	Remaining func(context.Context) (time.Duration, error)
 	// Clock is the time since some moment, without leaps.
 	Clock      func() time.Duration
 	Log        *slog.Logger
@@ -48,6 +55,7 @@ type Meter struct {
 	basis   atomic.Pointer[basis]
 	groups  atomic.Pointer[map[placement.NodeGroupID][]*replica] // never changed in place
 	wanted  atomic.Int64                                         // when Pick was last asked, on the Clock; 0: never
+	alive   atomic.Int64                                         // until when the process is, at least, on the Clock
 	changed chan struct{}
 }
 
@@ -133,7 +141,7 @@ func (m *Meter) Pick(snap *catalog.Snapshot, g placement.NodeGroupID, least time
 	now := m.cfg.Clock()
 	m.wanted.Store(int64(now))
 	b := m.basis.Load()
-	if snap.SchemaRevision != b.schema || snap.MapRevision != b.partitions {
+	if snap.SchemaRevision != b.schema || snap.MapRevision != b.partitions || !m.Alive() {
 		return "", false
 	}
 	least = max(least, b.since, now-m.cfg.Most, 1)
@@ -146,6 +154,9 @@ func (m *Meter) Pick(snap *catalog.Snapshot, g placement.NodeGroupID, least time
 	}
 	return "", false
 }
+
+// Alive reports whether nobody has taken the process for dead until now: the cluster is what it knows, or waits for it.
+func (m *Meter) Alive() bool { return m.cfg.Clock() < time.Duration(m.alive.Load()) }
 
 func labels(g placement.NodeGroupID, addr string) []string {
 	return []string{strconv.Itoa(int(g)), addr}
@@ -170,6 +181,7 @@ const (
 func (m *Meter) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	defer all.Wait()
+	all.Go(func() { m.live(ctx) })
 	running := map[*replica]bool{}
 	for {
 		current := map[*replica]bool{}
@@ -198,6 +210,21 @@ func (m *Meter) Run(ctx context.Context) error {
 			return nil
 		case <-m.changed:
 		}
+	}
+}
+
+// live notes until ctx ends how long the process is alive.
+func (m *Meter) live(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait := seldom
+		if m.isWanted() {
+			at := m.cfg.Clock()
+			if left, err := m.cfg.Remaining(ctx); err == nil {
+				m.alive.Store(int64(at + left))
+			}
+			wait = seldom / 2
+		}
+		_ = pause.For(ctx, wait)
 	}
 }
 
@@ -264,6 +291,7 @@ func (m *Meter) measure(ctx context.Context, r *replica) error {
 		return err
 	}
 	var judged time.Duration
+	var last binlog.Position
 	newest := m.cfg.Clock() // as of when r has all, or as far as is known since when it has not
 	for m.isWanted() {
 		at := m.cfg.Clock()
@@ -271,6 +299,10 @@ func (m *Meter) measure(ctx context.Context, r *replica) error {
 		if err := answered(err); err != nil {
 			return err
 		}
+		if goal.Empty() || !goal.Covers(last) {
+			return errors.New("its primary's binary log is not what it was: it is off, was reset, or is another server's")
+		}
+		last = goal
 		for behind := true; behind; {
 			if now := m.cfg.Clock(); judged == 0 || now-judged >= fitness {
 				if err := answered(fit(primary, own)); err != nil {
@@ -327,6 +359,8 @@ func fit(primary, own *failover.Server) error {
 		return errors.New("it does not replicate by global transaction ids: set MASTER_USE_GTID = slave_pos, on MySQL SOURCE_AUTO_POSITION = 1")
 	case how.SourceID != id:
 		return errors.New("it replicates from another server than its node group's primary")
+	case !how.Receives || !how.Applies:
+		return errors.New(cmp.Or(how.Error, "replication is stopped: START REPLICA there"))
 	}
 	_, rows, err := own.QueryAll("SELECT @@global.read_only", 1)
 	if err == nil && len(rows) == 1 && (string(rows[0][0]) == "0" || string(rows[0][0]) == "OFF") {

@@ -33,6 +33,7 @@ func (m *Meter) measured(t *testing.T, addr string, at time.Duration) {
 func TestPick(t *testing.T) {
 	now := 100 * time.Second
 	m := New(Config{Most: time.Second, Clock: func() time.Duration { return now }})
+	m.alive.Store(int64(time.Hour))
 	snap := cluster(1, 1, "a", "b")
 	m.Expect(snap)
 	picks := func(snap *catalog.Snapshot, least time.Duration, session uint32) string {
@@ -57,6 +58,10 @@ func TestPick(t *testing.T) {
 	require.Equal(t, "b", picks(snap, now, 2))
 	_, ok := m.Pick(snap, 2, 0, 0)
 	require.False(t, ok, "a node group without replicas")
+	m.alive.Store(int64(now))
+	require.False(t, m.Alive())
+	require.Empty(t, picks(snap, 0, 2), "others may go on without this process")
+	m.alive.Store(int64(time.Hour))
 
 	for why, next := range map[string]*catalog.Snapshot{"another schema": cluster(2, 1, "a", "b"), "another map": cluster(1, 2, "a", "b")} {
 		now += time.Minute
@@ -79,6 +84,7 @@ func TestPick(t *testing.T) {
 func TestExpect(t *testing.T) {
 	now := time.Second
 	m := New(Config{Most: time.Minute, Clock: func() time.Duration { return now }})
+	m.alive.Store(int64(time.Hour))
 	m.Expect(cluster(1, 1, "a"))
 	m.measured(t, "a", now)
 	again := cluster(1, 1, "a")

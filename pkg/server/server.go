@@ -195,7 +195,7 @@ func New(cfg Config, o Options) (_ *Server, err error) {
 	s.presence = s.store.NewPresence(topology.Member{
 		ID: s.id, Addr: addrOf(s.mysql), AdminAddr: s.adminAddr(), Version: o.Version, Started: s.started, Proxy: s.has(RoleProxy),
 	})
-	s.lag = lag.New(lag.Config{Most: time.Duration(cfg.Backend.ReplicaLag), Login: s.pools.Login, Clock: s.sessions.Clock, Log: o.Log, Registerer: s.registry})
+	s.lag = lag.New(lag.Config{Most: time.Duration(cfg.Backend.ReplicaLag), Login: s.pools.Login, Remaining: s.presence.Remaining, Clock: s.sessions.Clock, Log: o.Log, Registerer: s.registry})
 	s.follower = topology.NewFollower(s.store, s.expect, s.changed)
 	return s, nil
 }

@@ -61,6 +61,9 @@ func (s *Session) newOutput() *output {
 
 // Columns starts the result.
 func (o *output) Columns(cols []sqltypes.Column) error {
+	if o.s.fromReplica && !o.s.cfg.Replicas.Alive() {
+		return errOutdated
+	}
 	if j := o.s.judged; j != nil && len(j.columns) == len(cols) {
 		var same bool
 		if cols, same = j.of(cols); !same {

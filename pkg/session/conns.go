@@ -290,7 +290,7 @@ func (c *conns) EndStatement(err error) error {
 	c.s.client.Flight.Note(c.s.cfg.Clients.Clock(), flight.Commit, 0, 0)
 	out, err := c.s.commit(tx)
 	if out.Pending != "" {
-		c.warnings, c.pending = append(c.warnings, pendingNote(out.Pending)), 1
+		c.warnings, c.pending = append(c.warnings, c.s.pendingNote(out.Pending)), 1
 	}
 	return err
 }

@@ -162,7 +162,7 @@ func (s *Session) statement(r request) error {
 	}
 	s.client.Flight.Note(end, flight.End, s.used.group, s.codeOf(err))
 	if inTransaction || mayWrite(p) {
-		s.wrote = end
+		s.wrote = max(s.wrote, end)
 	}
 	failed := err != nil || s.used.summary.Failed()
 	s.stripe.Record(s.used.group, kind, s.used.strategy, took, &s.used.summary, failed)
@@ -619,9 +619,9 @@ func (s *Session) dataAnnounced(p *plan.Plan, r request) (err error) {
 		return err
 	}
 	defer s.statementEnds()
-	s.replica = s.mayReadReplica(p, r)
+	s.replica, s.fromReplica = s.mayReadReplica(p, r), false
 	err = s.dataBy(p, r)
-	s.replica = false
+	s.replica, s.fromReplica = false, false
 	switch {
 	case s.gaveWay(err):
 		return s.giveWay(p, err)
@@ -867,10 +867,15 @@ func (s *Session) scatterOn(p *plan.Plan, from exec.Conns, conns *conns) error {
 		return err
 	}
 	s.used.group, s.used.summary.Rows, s.used.summary.Bytes = conns.group, out.rows, out.bytes
-	if s.replica && out.columns == nil && sqlerr.HasCode(err, sqlerr.ServerLost) && !s.client.MustEnd() {
+	if err == nil && s.fromReplica && !s.cfg.Replicas.Alive() {
+		err = errOutdated
+	}
+	if err != nil && out.columns == nil && s.leavesReplica(err) {
 		conns.end()
-		s.used.primary = true
 		return errReplan
+	}
+	if err == errOutdated {
+		err = sqlerr.ServerLost.New("a replica was read from while " + err.Error())
 	}
 	if err != nil {
 		conns.end()

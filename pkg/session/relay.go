@@ -55,12 +55,15 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 		}
 		if err != nil {
 			s.done(c, err)
-			if again && mysqlconn.IsLost(err) && s.mayRepeat(g) {
+			if again && mysqlconn.IsLost(err) && s.mayRepeat(g) || s.leavesReplica(err) {
 				continue
 			}
 			return txn.Lost(c, err)
 		}
 		dst := io.Writer(s.conn)
+		if s.fromReplica {
+			dst = &checked{s: s, dst: s.conn}
+		}
 		if p.Uses&plan.WritesUserVariable != 0 {
 			dst = s.conn.Buffered() // see variablesTaken
 		}
@@ -107,8 +110,7 @@ func (s *Session) relay(p *plan.Plan, g placement.NodeGroupID, r request) error 
 				}
 				continue // alone: it may have been ended because of another one
 			}
-			if s.replica && sum.Bytes == 0 && mysqlconn.IsLost(err) && !s.client.MustEnd() {
-				s.replica = false // the primary is asked
+			if (sum.Bytes == 0 || errors.Is(err, errOutdated)) && s.leavesReplica(err) {
 				continue
 			}
 			if e, ok := err.(*sqlerr.Error); ok && (e.Code == sqlerr.QueryInterrupted || namesAccount(e.Code)) {

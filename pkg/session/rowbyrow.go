@@ -71,7 +71,7 @@ func (s *Session) rowByRow(p *plan.Plan, n *plan.RowByRow) error {
 	}
 	s.diagnostics.Conditions = w.warnings
 	if out.Pending != "" {
-		s.diagnostics.Add(pendingNote(out.Pending))
+		s.diagnostics.Add(s.pendingNote(out.Pending))
 	}
 	ok := wire.OK{AffectedRows: w.affected, Warnings: s.diagnostics.Warnings(), Info: w.info(), LastInsertID: w.lastID}
 	switch {

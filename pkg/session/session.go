@@ -286,10 +286,11 @@ type statementAtHand struct {
 	deadlockable bool
 
 	// what it did, for metrics, digests and the slow log
-	used    used
-	replica bool             // it reads from replicas where that can be; see mayReadReplica
-	began   time.Duration    // on the clock of Config.Clients
-	planned *plancache.Entry // what was planned first for it, if plans of it are kept: its own, unless it ran in another form
+	used        used
+	replica     bool             // it reads from replicas where that can be; see mayReadReplica
+	fromReplica bool             // it has had a connection to one
+	began       time.Duration    // on the clock of Config.Clients
+	planned     *plancache.Entry // what was planned first for it, if plans of it are kept: its own, unless it ran in another form
 }
 
 // used is what a statement used.
@@ -428,7 +429,7 @@ func (s *Session) Refused() error {
 // reset brings the session to the state it has right after login, or gets again from a server, but for its database. collation is the number of
 // the one that the client asks for; 0 on MySQL: the servers' own.
 func (s *Session) reset(login bool, collation uint16) error {
-	s.outcome = outcome{foundRows: s.foundRows} // what servers leave
+	s.outcome = outcome{foundRows: s.foundRows, wrote: s.wrote} // what servers leave
 	s.isolation, s.ours = "", variable.Own{}
 	s.untold = variable.NewUntold(s.cfg.Dialect.MariaDB(), &s.cfg.Timeouts)
 	if login {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"skarv/pkg/backend"
@@ -164,13 +165,18 @@ func (s *Session) pending(out txn.Outcome) (warnings uint16) {
 	if out.Pending == "" {
 		return out.Warnings
 	}
-	s.diagnostics.Replace(pendingNote(out.Pending))
+	s.diagnostics.Replace(s.pendingNote(out.Pending))
 	return 1
 }
 
-func pendingNote(id txn.ID) diagnostics.Condition {
+// pendingNote is what the client is told of a transaction that some node groups have not finished. What it wrote there is read from primaries for
+// some time: when replicas have it nobody knows.
+func (s *Session) pendingNote(id txn.ID) diagnostics.Condition {
+	s.wrote = s.cfg.Clients.Clock() + pendingTime
 	return diagnostics.Of(diagnostics.Note, sqlerr.UnknownError.New("transaction "+string(id)+" is committed; some node groups have yet to show it"))
 }
+
+const pendingTime = time.Minute
 
 // writes reports whether a statement may change rows.
 func writes(p *plan.Plan) bool {

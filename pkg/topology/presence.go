@@ -82,6 +82,7 @@ type Presence struct {
 	asked atomic.Int64 // how many wait
 	born  time.Time
 	later atomic.Int64 // announcements wait until this long after born: a wall clock may leap meanwhile
+	lease atomic.Int64 // that announces the process; 0: none does
 	mu    sync.Mutex
 	acks  chan struct{} // closed at the next AckMap
 }
@@ -250,6 +251,7 @@ func (p *Presence) announce(ctx context.Context) error {
 		return err
 	}
 	defer p.store.resign(lease.ID, session)
+	defer p.lease.Store(0)
 	for wait := (backoff{}); ; {
 		if err := p.put(ctx, lease.ID); err != nil {
 			// What was announced before stands as long as the lease does: it is better than nothing, and an etcd that is full gives no other
@@ -266,6 +268,7 @@ func (p *Presence) announce(ctx context.Context) error {
 			continue
 		}
 		wait = backoff{}
+		p.lease.Store(int64(lease.ID))
 		select {
 		case <-ctx.Done():
 			return nil
@@ -287,6 +290,21 @@ func (p *Presence) announce(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// Remaining is for how long from now on, at least, nobody takes the process for dead: counted from before the call. It asks etcd.
+func (p *Presence) Remaining(ctx context.Context) (time.Duration, error) {
+	lease := p.lease.Load()
+	if lease == 0 {
+		return 0, nil
+	}
+	bounded, cancel := p.store.request(ctx)
+	defer cancel()
+	r, err := p.store.client.TimeToLive(bounded, clientv3.LeaseID(lease))
+	if err = p.store.observe(ctx, err); err != nil {
+		return 0, err
+	}
+	return time.Duration(max(r.TTL, 0)) * time.Second, nil
 }
 
 func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID) error {
