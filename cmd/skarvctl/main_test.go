@@ -288,14 +288,22 @@ func TestUsersAsTheyAre(t *testing.T) {
 		{Name: "old", Plugin: wire.NativePassword, Grants: map[string]string{"shop": "write"}},
 		{Name: "boss", Plugin: wire.CachingSHA2Password, Grants: map[string]string{"*": "admin"}},
 	}
-	for name, plugin := range map[string]string{"old": wire.NativePassword, "boss": wire.CachingSHA2Password} {
+	c.fake.users = append(c.fake.users, &adminv1.User{Name: "old@10.0.%", Plugin: wire.NativePassword})
+	_, out, _ := c.run("user", "list")
+	require.Regexp(t, `old@10\.0\.% .* 10\.0\.% `, out)
+	for name, plugin := range map[string]string{
+		"old": wire.NativePassword, "old@%": wire.NativePassword, "old@10.0.%": wire.NativePassword, "old@10.1.%": wire.CachingSHA2Password, "boss": wire.CachingSHA2Password,
+	} {
 		c.in = "secret\n"
 		code, _, errs := c.run("user", "passwd", name, "--password-file", "-")
 		require.Equal(t, exitOK, code, errs)
 		require.Equal(t, plugin, c.fake.put.Plugin)
 	}
 	c.in = "n\n"
-	code, _, errs := c.run("user", "remove", "boss")
+	code, _, errs := c.run("user", "remove", "boss@%")
+	require.Equal(t, exitFailed, code)
+	c.in = "n\n"
+	code, _, errs = c.run("user", "remove", "boss")
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, errs, "boss is the last account with *:admin")
 	code, _, _ = c.run("user", "remove", "old")

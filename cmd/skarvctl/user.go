@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/wire"
 	adminv1 "skarv/proto/admin/v1"
 )
@@ -80,8 +81,11 @@ func (a *app) users(ctx context.Context) (users []user, err error) {
 // onlyAdmin reports whether an account is the only one that may do everything and log in.
 func onlyAdmin(users []user, name string) bool {
 	admins := slices.DeleteFunc(slices.Clone(users), func(u user) bool { return u.Grants["*"] != "admin" || u.Locked })
-	return len(admins) == 1 && admins[0].Name == name
+	return len(admins) == 1 && admins[0].Name == sameName(name)
 }
+
+// sameName is the name of an account as the API tells it: without a host that is any.
+func sameName(name string) string { return catalog.ParseAccountName(name).String() }
 
 // sparesLastAdmin asks before something is done to the only account that may do everything.
 func (a *app) sparesLastAdmin(ctx context.Context, name, do string) error {
@@ -106,9 +110,9 @@ func (a *app) userCommand() *cobra.Command {
 	var grants []string
 	var requireTLS bool
 	add := &cobra.Command{
-		Use:     "add NAME",
+		Use:     "add NAME[@HOST]",
 		Short:   "Make an account; the password is asked for or read from a file",
-		Example: "  skarvctl user add app --grant shop:write --grant stats:read",
+		Example: "  skarvctl user add app --grant shop:write --grant stats:read\n  skarvctl user add app@10.0.% --grant shop:read",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, in []string) error {
 			g, err := parseGrants(grants)
@@ -135,7 +139,7 @@ func (a *app) userCommand() *cobra.Command {
 	addPw.flags(add, "of the new account")
 
 	passwd := &cobra.Command{
-		Use:               "passwd NAME",
+		Use:               "passwd NAME[@HOST]",
 		ValidArgsFunction: a.complete(userNames, 1),
 		Short:             "Change an account's password",
 		Args:              args(cobra.ExactArgs(1)),
@@ -146,7 +150,7 @@ func (a *app) userCommand() *cobra.Command {
 					return err
 				}
 				for _, u := range users {
-					if u.Name == in[0] {
+					if u.Name == sameName(in[0]) {
 						changePlugin = u.Plugin
 					}
 				}
@@ -167,7 +171,7 @@ func (a *app) userCommand() *cobra.Command {
 	changePw.flags(passwd, "that is to be")
 
 	grant := &cobra.Command{
-		Use:               "grant NAME DATABASE:PRIVILEGE...",
+		Use:               "grant NAME[@HOST] DATABASE:PRIVILEGE...",
 		ValidArgsFunction: a.complete(userNames, 1),
 		Short:             "Set what an account may do in databases",
 		Example:           "  skarvctl user grant app shop:admin stats:none",
@@ -181,7 +185,7 @@ func (a *app) userCommand() *cobra.Command {
 		},
 	}
 	lock := &cobra.Command{
-		Use:               "lock NAME",
+		Use:               "lock NAME[@HOST]",
 		ValidArgsFunction: a.complete(userNames, 1),
 		Short:             "Let nobody log in by an account; its sessions go on, and so do views and programs in its name",
 		Args:              args(cobra.ExactArgs(1)),
@@ -193,7 +197,7 @@ func (a *app) userCommand() *cobra.Command {
 		},
 	}
 	unlock := &cobra.Command{
-		Use:               "unlock NAME",
+		Use:               "unlock NAME[@HOST]",
 		ValidArgsFunction: a.complete(userNames, 1),
 		Short:             "Let clients log in by an account again",
 		Args:              args(cobra.ExactArgs(1)),
@@ -202,7 +206,7 @@ func (a *app) userCommand() *cobra.Command {
 		},
 	}
 	tls := &cobra.Command{
-		Use:               "tls NAME required|optional",
+		Use:               "tls NAME[@HOST] required|optional",
 		ValidArgsFunction: a.complete(userNames, 1),
 		Short:             "Refuse logins by an account without TLS, or allow them",
 		Args:              args(cobra.ExactArgs(2)),
@@ -216,7 +220,7 @@ func (a *app) userCommand() *cobra.Command {
 		},
 	}
 	remove := &cobra.Command{
-		Use:               "remove NAME",
+		Use:               "remove NAME[@HOST]",
 		ValidArgsFunction: a.complete(userNames, 1),
 		Short:             "Remove an account; its sessions end at their next statement",
 		Args:              args(cobra.ExactArgs(1)),
@@ -255,6 +259,9 @@ func (a *app) userCommand() *cobra.Command {
 						password, from := "yes", "anywhere"
 						if !u.HasPassword {
 							password = "no"
+						}
+						if host := catalog.ParseAccountName(u.Name).Host(); host != catalog.AnyHost {
+							from = host
 						}
 						if u.LoopbackOnly {
 							from = "this machine"

@@ -1,8 +1,8 @@
 // Package account is what is done with the accounts of a cluster: by statements (CREATE USER, GRANT and their like), and by the admin API. They are
 // the cluster's, not the servers'; whoever changes them writes them to etcd by compare-and-swap, and needs no controller.
 //
-// An account of a cluster has no host, and privileges on all databases, on single ones, and on single tables, functions and procedures. Those on columns,
-// and on databases by a pattern, are refused.
+// An account of a cluster has privileges on all databases, on single ones, and on single tables, functions and procedures. Those on columns, and on
+// databases by a pattern, are refused. Its host is matched with the addresses of clients: no name is resolved.
 package account
 
 import (
@@ -19,6 +19,7 @@ import (
 
 	"skarv/pkg/catalog"
 	"skarv/pkg/pause"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/topology"
 	"skarv/pkg/wire"
 )
@@ -30,6 +31,7 @@ var (
 	ErrOpen    = errors.New("it is not known whether accounts are changed")
 
 	errName       = errors.New("the name of an account has 1 to 80 bytes")
+	errHost       = errors.New("the host of an account has up to 255 bytes, and no @")
 	errNoPassword = errors.New("an account needs a password")
 )
 
@@ -130,8 +132,8 @@ func namedIn(a *catalog.Account, kind Kind) *map[string]map[string]catalog.Privi
 }
 
 // Add makes an account, which needs a password.
-func (s Store) Add(ctx context.Context, name string, c Change) (revision int64, err error) {
-	return s.update(ctx, []string{name}, func(have accounts) (accounts, error) {
+func (s Store) Add(ctx context.Context, name catalog.AccountName, c Change) (revision int64, err error) {
+	return s.update(ctx, []catalog.AccountName{name}, func(have accounts) (accounts, error) {
 		if have[name] != nil {
 			return nil, ErrExists
 		}
@@ -141,8 +143,8 @@ func (s Store) Add(ctx context.Context, name string, c Change) (revision int64, 
 }
 
 // Change changes an account.
-func (s Store) Change(ctx context.Context, name string, c Change) (revision int64, err error) {
-	return s.update(ctx, []string{name}, func(have accounts) (accounts, error) {
+func (s Store) Change(ctx context.Context, name catalog.AccountName, c Change) (revision int64, err error) {
+	return s.update(ctx, []catalog.AccountName{name}, func(have accounts) (accounts, error) {
 		if have[name] == nil {
 			return nil, ErrUnknown
 		}
@@ -152,8 +154,8 @@ func (s Store) Change(ctx context.Context, name string, c Change) (revision int6
 }
 
 // Remove removes an account. Its sessions end at their next statement.
-func (s Store) Remove(ctx context.Context, name string) (revision int64, err error) {
-	return s.update(ctx, []string{name}, func(have accounts) (accounts, error) {
+func (s Store) Remove(ctx context.Context, name catalog.AccountName) (revision int64, err error) {
+	return s.update(ctx, []catalog.AccountName{name}, func(have accounts) (accounts, error) {
 		if have[name] == nil {
 			return nil, ErrUnknown
 		}
@@ -162,8 +164,8 @@ func (s Store) Remove(ctx context.Context, name string) (revision int64, err err
 }
 
 // Own gives an account all on a function or procedure that it has made.
-func (s Store) Own(ctx context.Context, name string, k catalog.RoutineKey) (revision int64, err error) {
-	return s.update(ctx, []string{name}, func(have accounts) (accounts, error) {
+func (s Store) Own(ctx context.Context, name catalog.AccountName, k catalog.RoutineKey) (revision int64, err error) {
+	return s.update(ctx, []catalog.AccountName{name}, func(have accounts) (accounts, error) {
 		if have[name] == nil {
 			return nil, nil
 		}
@@ -182,7 +184,7 @@ func onRoutine(k catalog.RoutineKey) On {
 
 // Forget takes away what accounts of snap have been granted on a function or procedure that there is not any more.
 func (s Store) Forget(ctx context.Context, k catalog.RoutineKey, snap *catalog.Snapshot) (revision int64, err error) {
-	var names []string
+	var names []catalog.AccountName
 	for name, a := range snap.Accounts {
 		if a.OnRoutine(k) != catalog.NoAccess {
 			names = append(names, name)
@@ -214,9 +216,9 @@ const again = 20 * time.Millisecond
 
 // update writes what become makes of the accounts of names, of whom it is given besides what roles they have, and what these have in turn. The revision is 0 if that is nothing. become is called again for as long as others
 // change the accounts meanwhile, one of whom comes through each time.
-func (s Store) update(ctx context.Context, names []string, become func(have accounts) (accounts, error)) (revision int64, err error) {
+func (s Store) update(ctx context.Context, names []catalog.AccountName, become func(have accounts) (accounts, error)) (revision int64, err error) {
 	for {
-		have, revisions := accounts{}, map[string]int64{}
+		have, revisions := accounts{}, map[catalog.AccountName]int64{}
 		for left := slices.Clone(names); len(left) > 0; { // before anything is written that may come to etcd much later
 			name := left[0]
 			if left = left[1:]; have[name] != nil {
@@ -256,15 +258,31 @@ func (s Store) update(ctx context.Context, names []string, become func(have acco
 	}
 }
 
-func checkName(name string) error {
-	if name == "" || len(name) > 80 || strings.ContainsAny(name, "\x00\n") {
+func checkName(name catalog.AccountName) error {
+	if user := name.User(); user == "" || len(user) > 80 || strings.ContainsAny(user, "\x00\n") {
 		return errName
+	}
+	if host := name.Host(); len(host) > 255 || strings.ContainsAny(host, "\x00\n@") {
+		return errHost
+	}
+	return nil
+}
+
+// CheckHost returns the error of an account that cannot be made for its host on a cluster of servers of a flavor, 1235; nil: it can.
+func CheckHost(name catalog.AccountName, flavor catalog.Flavor) error {
+	switch host := name.Host(); {
+	case host == "":
+		return sqlerr.Unsupported("the account "+name.Literal()+", for an empty host", "write '%'")
+	case catalog.NamesHost(host):
+		return sqlerr.Unsupported("the account "+name.Literal()+", for a machine by its name", "write its address, or a pattern or network of addresses: names are not resolved")
+	case !catalog.ValidHost(host, flavor):
+		return sqlerr.Unsupported("the account "+name.Literal()+", for a network that no address is in", "write the network's first address with a netmask, as in 10.1.0.0/255.255.0.0, or a pattern, as in 10.1.%")
 	}
 	return nil
 }
 
 // made is a new account.
-func (c Change) made(name string) (*catalog.Account, error) {
+func (c Change) made(name catalog.AccountName) (*catalog.Account, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}

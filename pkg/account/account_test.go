@@ -31,7 +31,7 @@ func outcome(t *testing.T, had catalog.Privilege, sql string) string {
 	by := Session{Flavor: catalog.MariaDB, User: "root", Database: "d"}
 	a := &catalog.Account{Name: "x", Grants: map[string]catalog.Privilege{"d": had}}
 	root := &catalog.Account{Name: "root", Grants: map[string]catalog.Privilege{"*": Admin}}
-	if err := st.Allowed(by, root, map[string]*catalog.Account{"x": a, "root": root}); err != nil {
+	if err := st.Allowed(by, root, catalog.Accounts{"x": a, "root": root}); err != nil {
 		return err.Error()
 	}
 	if had == catalog.NoAccess {
@@ -114,7 +114,7 @@ func TestPrivileges(t *testing.T) {
 
 // Who may say what about accounts.
 func TestAllowed(t *testing.T) {
-	have := map[string]*catalog.Account{
+	have := catalog.Accounts{
 		"root":    {Name: "root", Grants: map[string]catalog.Privilege{"*": Admin}},
 		"manager": {Name: "manager", Grants: map[string]catalog.Privilege{"*": catalog.MayCreateUser}},
 		"owner":   {Name: "owner", Grants: map[string]catalog.Privilege{"d": catalog.AllOfDatabase | catalog.MayGrant}},
@@ -147,7 +147,7 @@ func TestAllowed(t *testing.T) {
 	} {
 		st, err := parse(t, true, c.sql)
 		require.NoError(t, err, c.sql)
-		err = st.Allowed(Session{Flavor: catalog.MariaDB, User: c.who, Host: "h", Database: "d"}, have[c.who], have)
+		err = st.Allowed(Session{Flavor: catalog.MariaDB, User: catalog.AccountName(c.who), Host: "h", Database: "d"}, have[catalog.AccountName(c.who)], have)
 		if c.want == "" {
 			require.NoError(t, err, "%s: %s", c.who, c.sql)
 		} else {
@@ -200,7 +200,7 @@ func FuzzParse(f *testing.F) {
 		}
 		require.NotEmpty(t, got.Users)
 		for _, u := range got.Users {
-			require.True(t, u.Current || strings.Contains(sql, u.Name) || strings.ContainsAny(sql, "`'\"\\"), "%q in %q", u.Name, sql)
+			require.True(t, u.Current || strings.Contains(sql, u.Name.User()) || strings.ContainsAny(sql, "`'\"\\"), "%q in %q", u.Name, sql)
 		}
 	})
 }

@@ -52,17 +52,17 @@ func (st *Statement) Allowed(by Session, own *catalog.Account, have catalog.Acco
 	case lacks == 0:
 		return nil
 	case on.Database == "*":
-		return sqlerr.AccessDenied.New(by.User, "%", "YES")
+		return sqlerr.AccessDenied.New(by.User.User(), by.User.Host(), "YES")
 	case on.Name == "":
-		return sqlerr.AccessDeniedDB.New(by.User, "%", on.Database)
+		return sqlerr.AccessDeniedDB.New(by.User.User(), by.User.Host(), on.Database)
 	case on.Kind != Table:
 		return RoutineDenied(lacks, by.User, on.Database, on.Name)
 	}
-	return TableDenied(by.Flavor, lacks, by.User, by.Host, on.Database, on.Name)
+	return TableDenied(by.Flavor, lacks, by.User.User(), by.Host, on.Database, on.Name)
 }
 
 // isGranted reports whether somebody has the role.
-func isGranted(role string, have catalog.Accounts) bool {
+func isGranted(role catalog.AccountName, have catalog.Accounts) bool {
 	for _, a := range have {
 		if have.Has(a, role) {
 			return true
@@ -80,12 +80,12 @@ func (o On) has(a *catalog.Account) catalog.Privilege {
 }
 
 // RoutineDenied is the error of a server whose client may not do with a function or procedure what it needs p for.
-func RoutineDenied(p catalog.Privilege, user, db, name string) *sqlerr.Error {
+func RoutineDenied(p catalog.Privilege, user catalog.AccountName, db, name string) *sqlerr.Error {
 	if p != catalog.MayGrant {
 		p &^= catalog.MayGrant
 	}
 	command := strings.ReplaceAll(strings.ToLower(p.String()), "grant option", "grant")
-	return sqlerr.ProgramAccessDenied.New(command, user, "%", db+"."+name)
+	return sqlerr.ProgramAccessDenied.New(command, user.User(), user.Host(), db+"."+name)
 }
 
 // TableDenied is the error of a server whose client may not do with a table what it needs p for; none: any privilege would do.

@@ -45,7 +45,7 @@ type Statement struct {
 	Everything bool
 
 	// Roles are those that are granted, taken away or made default or active, as Choice has it. CREATE USER grants them and makes them default.
-	Roles  []string
+	Roles  []catalog.AccountName
 	Choice Choice
 	Admin  bool // WITH ADMIN OPTION, ADMIN OPTION FOR
 
@@ -55,7 +55,7 @@ type Statement struct {
 
 // User is an account that a statement names, and how it is to log in from now on, if the statement says so.
 type User struct {
-	Name    string
+	Name    catalog.AccountName
 	Current bool // CURRENT_USER, USER()
 	Hosted  bool // with a host
 	Plugin  string
@@ -65,7 +65,6 @@ type User struct {
 }
 
 const (
-	noHosts  = "leave the host out, or write '%': clients reach any process of the cluster"
 	levels   = "GRANT what is needed on tables or databases, or on all of them (*.*)"
 	theWhole = "leave it out: an account has a name, a password and privileges on databases and tables"
 )
@@ -168,7 +167,7 @@ func (r *reader) users(out *Statement) error {
 		if err != nil {
 			return err
 		}
-		if public := strings.EqualFold(u.Name, "PUBLIC") && !u.Hosted && r.st.Dialect().MariaDB(); public && !out.manages() {
+		if public := strings.EqualFold(string(u.Name), "PUBLIC") && !u.Hosted && r.st.Dialect().MariaDB(); public && !out.manages() {
 			return sqlerr.Unsupported("privileges and roles of PUBLIC", "GRANT them to a role, and that to accounts")
 		}
 		if out.Verb == Create || out.Verb == Alter || out.Verb == Grant {
@@ -236,27 +235,22 @@ func (r *reader) user() (u User, err error) {
 	if r.st.Dialect().MariaDB() && r.Is("CURRENT_ROLE") {
 		return u, sqlerr.Unsupported("CURRENT_ROLE in a statement about accounts", "name the role")
 	}
-	name, err := r.name()
-	if err != nil {
-		return u, err
-	}
-	hosted := r.hosted()
-	host, err := r.host()
-	if err != nil {
-		return u, err
-	}
-	if host != "%" {
-		return u, sqlerr.Unsupported("the account '"+name+"'@'"+host+"', for one host", noHosts)
-	}
-	return User{Name: name, Hosted: hosted}, nil
+	u.Name, u.Hosted, err = r.account()
+	return u, err
 }
 
-func (r *reader) nameAndHost() (name, host string, err error) {
-	if name, err = r.name(); err != nil {
-		return name, "%", err
+// account reads the name of an account, which has a host or not.
+func (r *reader) account() (name catalog.AccountName, hosted bool, err error) {
+	user, err := r.name()
+	if err != nil {
+		return "", false, err
 	}
-	host, err = r.host()
-	return name, host, err
+	hosted = r.hosted()
+	host, err := r.host()
+	if host == "" && !r.st.Dialect().MariaDB() { // which is another than any there
+		return catalog.NameOf(user, host), hosted, err
+	}
+	return catalog.NameOf(user, catalog.FoldHost(host)), hosted, err
 }
 
 // hosted reports whether a host comes next.

@@ -41,21 +41,18 @@ func (r *reader) choice(out *Statement) (err error) {
 		}
 		out.Choice = AllExcept
 	}
-	if out.Roles, err = r.roles(); err == nil && !mysql && strings.EqualFold(out.Roles[0], "NONE") { // in quotes, too
+	if out.Roles, err = r.roles(); err == nil && !mysql && strings.EqualFold(string(out.Roles[0]), "NONE") { // in quotes, too
 		out.Choice, out.Roles = NoRole, nil
 	}
 	return err
 }
 
 // roles reads a list of roles.
-func (r *reader) roles() (names []string, err error) {
+func (r *reader) roles() (names []catalog.AccountName, err error) {
 	for {
-		name, host, err := r.nameAndHost()
+		name, _, err := r.account()
 		if err != nil {
 			return nil, err
-		}
-		if host != "%" {
-			return nil, sqlerr.Unsupported("the role '"+name+"'@'"+host+"', for one host", noHosts)
 		}
 		if names = append(names, name); !r.Take(",") {
 			return names, nil
@@ -156,7 +153,7 @@ func (st *Statement) rolesAllowed(by Session, own *catalog.Account, have catalog
 		case !others:
 			return nil
 		case mariadb && !own.Administers():
-			return sqlerr.AccessDeniedDB.New(by.User, "%", "mysql")
+			return sqlerr.AccessDeniedDB.New(by.User.User(), by.User.Host(), "mysql")
 		case own.Global()&catalog.MayCreateUser == 0:
 			return sqlerr.SpecificAccessDenied.New(catalog.MayCreateUser.String())
 		}
@@ -182,7 +179,7 @@ func (st *Statement) mayGrantRoles(by Session, own *catalog.Account, have catalo
 		case by.Flavor == catalog.MariaDB && (role == nil || !role.Role):
 			return invalidRole(name)
 		case by.Flavor == catalog.MariaDB && !grantable(name, have, have.Inherited(have[by.User])):
-			return sqlerr.AccessDeniedToRole.New(by.User, "%")
+			return sqlerr.AccessDeniedToRole.New(by.User.User(), by.User.Host())
 		case by.Flavor == catalog.MariaDB, own.Administers():
 		case !grantable(name, have, append(have.Active(have[by.User], by.Roles), have[by.User])):
 			return sqlerr.SpecificAccessDenied.New("WITH ADMIN, ROLE_ADMIN, SUPER")
@@ -192,7 +189,7 @@ func (st *Statement) mayGrantRoles(by Session, own *catalog.Account, have catalo
 }
 
 // grantable reports whether one of those that a session acts for has the role with the ADMIN OPTION.
-func grantable(role string, have catalog.Accounts, by []*catalog.Account) bool {
+func grantable(role catalog.AccountName, have catalog.Accounts, by []*catalog.Account) bool {
 	return slices.ContainsFunc(by, func(a *catalog.Account) bool {
 		for r, g := range have.Granted(a) {
 			if r.Name == role && g.Admin {
@@ -204,7 +201,8 @@ func grantable(role string, have catalog.Accounts, by []*catalog.Account) bool {
 }
 
 // invalidRole is the error of MariaDB's servers for a role that there is not.
-func invalidRole(name string) error {
+func invalidRole(role catalog.AccountName) error {
+	name := role.User()
 	switch strings.ToUpper(name) {
 	case "NONE", "PUBLIC":
 		name = strings.ToUpper(name)
@@ -213,21 +211,20 @@ func invalidRole(name string) error {
 }
 
 // NotGranted is the error of MySQL's servers for a role that an account has not been granted.
-func NotGranted(role, name string) error { return hasNot(catalog.MySQL, name, "%", role) }
-
-// hasNot is the error for a role that an account has not been granted.
-func hasNot(flavor catalog.Flavor, user, host, role string) error {
-	if flavor == catalog.MySQL {
-		return sqlerr.RoleNotGranted.New(authorizationID(role), authorizationID(user))
-	}
-	return sqlerr.InvalidRole.New("User " + sqltypes.QuoteName(user) + "@" + sqltypes.QuoteName(host) + " has not been granted role " + sqltypes.QuoteName(role))
+func NotGranted(role, name catalog.AccountName) error {
+	return hasNot(catalog.MySQL, name, name.Host(), role)
 }
 
-// authorizationID is an account or role as MySQL's servers write it.
-func authorizationID(name string) string { return sqltypes.QuoteName(name) + "@`%`" }
+// hasNot is the error for a role that an account has not been granted.
+func hasNot(flavor catalog.Flavor, name catalog.AccountName, host string, role catalog.AccountName) error {
+	if flavor == catalog.MySQL {
+		return sqlerr.RoleNotGranted.New(role.Quoted(), name.Quoted())
+	}
+	return sqlerr.InvalidRole.New("User " + sqltypes.QuoteName(name.User()) + "@" + sqltypes.QuoteName(host) + " has not been granted role " + sqltypes.QuoteName(role.User()))
+}
 
 // Active are the roles that SET ROLE makes active for the account that runs it, of those of the cluster.
-func (st *Statement) Active(by Session, have catalog.Accounts) (names []string, err error) {
+func (st *Statement) Active(by Session, have catalog.Accounts) (names []catalog.AccountName, err error) {
 	own := have[by.User]
 	switch st.Choice {
 	case NoRole:
@@ -256,7 +253,7 @@ func knows(by Session, own, role *catalog.Account, have catalog.Accounts) bool {
 }
 
 // allBut are all roles of a but for those that the statement excepts.
-func (st *Statement) allBut(a *catalog.Account, have catalog.Accounts) (names []string) {
+func (st *Statement) allBut(a *catalog.Account, have catalog.Accounts) (names []catalog.AccountName) {
 	for role := range have.Granted(a) {
 		if !slices.Contains(st.Roles, role.Name) {
 			names = append(names, role.Name)
@@ -278,12 +275,12 @@ func (r *run) present() accounts {
 }
 
 // isReserved reports whether no role of servers of the flavor has the name.
-func isReserved(name string, flavor catalog.Flavor) bool {
-	return flavor == catalog.MariaDB && (name == "" || strings.EqualFold(name, "NONE") || strings.EqualFold(name, "PUBLIC"))
+func isReserved(name catalog.AccountName, flavor catalog.Flavor) bool {
+	return flavor == catalog.MariaDB && (name == "" || strings.EqualFold(string(name), "NONE") || strings.EqualFold(string(name), "PUBLIC"))
 }
 
 // taken refuses a new account of the name of a role, or a role of that of an account: MariaDB's servers have both.
-func (r *run) taken(name string) error {
+func (r *run) taken(name catalog.AccountName) error {
 	if a := r.now(name); a == nil || r.by.Flavor == catalog.MySQL || a.Role == (r.st.Verb == CreateRole) {
 		return nil
 	}
@@ -291,7 +288,7 @@ func (r *run) taken(name string) error {
 }
 
 // createRole makes a role, which on MariaDB somebody may grant at once.
-func (r *run) createRole(name string) error {
+func (r *run) createRole(name catalog.AccountName) error {
 	if err := checkName(name); err != nil {
 		return wrong(name, err)
 	}
@@ -331,7 +328,7 @@ func (r *run) give(a, role *catalog.Account, admin bool) {
 }
 
 // take takes a role from an account, or only that it may grant it.
-func (r *run) take(a *catalog.Account, role string, adminOnly bool) {
+func (r *run) take(a *catalog.Account, role catalog.AccountName, adminOnly bool) {
 	out := *a
 	out.Roles = slices.Clone(a.Roles)
 	if i := slices.IndexFunc(out.Roles, func(g catalog.RoleGrant) bool { return g.Name == role }); adminOnly {
@@ -340,7 +337,7 @@ func (r *run) take(a *catalog.Account, role string, adminOnly bool) {
 		out.Roles = slices.Delete(out.Roles, i, i+1)
 	}
 	if !adminOnly && r.by.Flavor == catalog.MySQL {
-		out.DefaultRoles = slices.DeleteFunc(slices.Clone(a.DefaultRoles), func(name string) bool { return name == role })
+		out.DefaultRoles = slices.DeleteFunc(slices.Clone(a.DefaultRoles), func(name catalog.AccountName) bool { return name == role })
 	}
 	r.after[a.Name] = &out
 }
@@ -352,11 +349,11 @@ func (r *run) grantRoles(u *User) error {
 		mysql := r.by.Flavor == catalog.MySQL
 		switch {
 		case role == nil && mysql:
-			return sqlerr.UnknownAuthorizationID.New(authorizationID(name))
+			return sqlerr.UnknownAuthorizationID.New(name.Quoted())
 		case role == nil || !mysql && !role.Role:
 			return invalidRole(name)
 		case a == nil && mysql:
-			return sqlerr.UnknownAuthorizationID.New(authorizationID(u.name(r.by)))
+			return sqlerr.UnknownAuthorizationID.New(u.name(r.by).Quoted())
 		case r.st.Verb == RevokeRole && (a == nil || !r.present().Has(a, name)):
 			if !mysql {
 				r.failed = append(r.failed, r.grantee(u, a))
@@ -367,7 +364,7 @@ func (r *run) grantRoles(u *User) error {
 			r.late = NoSuchUser(r.by.Flavor)
 		case slices.Contains(r.present().Inherited(role), a):
 			if mysql {
-				return sqlerr.RoleGrantedToItself.New(authorizationID(a.Name), authorizationID(name))
+				return sqlerr.RoleGrantedToItself.New(a.Name.Quoted(), name.Quoted())
 			}
 			r.failed = append(r.failed, r.grantee(u, a))
 		default:
@@ -380,9 +377,9 @@ func (r *run) grantRoles(u *User) error {
 // grantee is who gets or gives back a role as MariaDB's servers write it.
 func (r *run) grantee(u *User, a *catalog.Account) string {
 	if a != nil && a.Role {
-		return sqltypes.Literal(a.Name)
+		return sqltypes.Literal(a.Name.User())
 	}
-	return shown(u.name(r.by))
+	return u.name(r.by).Literal()
 }
 
 // setDefault sets the default roles of u.
@@ -395,11 +392,11 @@ func (r *run) setDefault(u *User) error {
 		r.note(sqlerr.UserDoesNotExist, sqlerr.UserDoesNotExist, name)
 		return nil
 	case mysql:
-		return sqlerr.UnknownAuthorizationID.New(authorizationID(name))
+		return sqlerr.UnknownAuthorizationID.New(name.Quoted())
 	case r.st.Choice == NoRole:
 		return sqlerr.InvalidCurrentUser.New()
 	}
-	var names []string
+	var names []catalog.AccountName
 	switch present := r.present(); r.st.Choice {
 	case AllRoles:
 		names = r.st.allBut(a, present)
@@ -410,7 +407,7 @@ func (r *run) setDefault(u *User) error {
 			case !mysql && (of == nil || !of.Role):
 				return invalidRole(role)
 			default:
-				return hasNot(r.by.Flavor, name, "%", role)
+				return hasNot(r.by.Flavor, name, name.Host(), role)
 			}
 		}
 		names = r.st.Roles
@@ -422,11 +419,11 @@ func (r *run) setDefault(u *User) error {
 }
 
 // grantAtBirth grants the roles that CREATE USER names to the new account, and makes them default.
-func (r *run) grantAtBirth(name string) error {
+func (r *run) grantAtBirth(name catalog.AccountName) error {
 	for _, of := range r.st.Roles {
 		role := r.now(of)
 		if role == nil {
-			return sqlerr.UserDoesNotExist.New(authorizationID(of))
+			return sqlerr.UserDoesNotExist.New(of.Quoted())
 		}
 		r.give(r.now(name), role, false)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // told runs statements about roles by accounts over accounts in memory, and returns the last error; the first that is not to be said is the last.
-func told(t *testing.T, flavor catalog.Flavor, have accounts, by string, active []string, statements ...string) error {
+func told(t *testing.T, flavor catalog.Flavor, have accounts, by catalog.AccountName, active []catalog.AccountName, statements ...string) error {
 	for _, sql := range statements {
 		st, err := parse(t, flavor == catalog.MariaDB, sql)
 		require.NoError(t, err, sql)
@@ -47,9 +47,9 @@ func TestDroppedRole(t *testing.T) {
 	for _, flavor := range []catalog.Flavor{catalog.MariaDB, catalog.MySQL} {
 		have := some()
 		require.NoError(t, told(t, flavor, have, "root", nil, "CREATE ROLE r, s", "GRANT r TO app", "GRANT s TO r", "GRANT SELECT ON *.* TO s"))
-		require.Equal(t, catalog.MaySelect, have.With(have["app"], []string{"r"}).Global())
+		require.Equal(t, catalog.MaySelect, have.With(have["app"], []catalog.AccountName{"r"}).Global())
 		require.NoError(t, told(t, flavor, have, "root", nil, "DROP ROLE s", "CREATE ROLE s", "GRANT SELECT ON *.* TO s"))
-		require.Equal(t, catalog.NoAccess, have.With(have["app"], []string{"r"}).Global())
+		require.Equal(t, catalog.NoAccess, have.With(have["app"], []catalog.AccountName{"r"}).Global())
 		require.NoError(t, told(t, flavor, have, "root", nil, "DROP ROLE r", "CREATE ROLE r", "GRANT s TO r"))
 		require.False(t, have.Has(have["app"], "r"))
 		require.NoError(t, told(t, flavor, have, "root", nil, "GRANT r TO app"))
@@ -87,7 +87,7 @@ func TestGrantRoles(t *testing.T) {
 	require.ErrorContains(t, told(t, catalog.MySQL, have, "root", nil, "GRANT s TO r"), "loop")
 	require.NoError(t, told(t, catalog.MySQL, have, "root", nil, "GRANT s TO other"))
 	require.ErrorContains(t, told(t, catalog.MySQL, have, "other", nil, "GRANT r TO app"), "WITH ADMIN", "s is not active")
-	require.NoError(t, told(t, catalog.MySQL, have, "other", []string{"s"}, "GRANT r TO app"))
+	require.NoError(t, told(t, catalog.MySQL, have, "other", []catalog.AccountName{"s"}, "GRANT r TO app"))
 	require.ErrorContains(t, told(t, catalog.MySQL, have, "root", nil, "RENAME USER r TO x"), "forbidden")
 	require.ErrorContains(t, told(t, catalog.MySQL, have, "root", nil, "ALTER USER r IDENTIFIED BY 'x'"), "1235")
 

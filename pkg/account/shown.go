@@ -1,14 +1,16 @@
 package account
 
-import "skarv/pkg/sqlparse"
+import (
+	"skarv/pkg/catalog"
+	"skarv/pkg/sqlparse"
+)
 
 // Shown is what SHOW GRANTS and SHOW CREATE USER are about.
 type Shown struct {
-	User           // Current: of who asks
-	Host    string // of User
-	Implied bool   // of who asks, without saying so
-	Role    bool   // the active role
-	Using   []string
+	User         // Current: of who asks
+	Implied bool // of who asks, without saying so
+	Role    bool // the active role
+	Using   []catalog.AccountName
 }
 
 // ParseShown reads what st is about. What it refuses may be no statement at all, which a server tells.
@@ -32,11 +34,7 @@ func ParseShown(st *sqlparse.Statement) (sh Shown, err error) {
 		sh.Role = true
 		r.Take("(", ")")
 	default:
-		if sh.Name, err = r.name(); err != nil {
-			return sh, err
-		}
-		sh.Hosted = r.hosted()
-		if sh.Host, err = r.host(); err != nil {
+		if sh.Name, sh.Hosted, err = r.account(); err != nil {
 			return sh, err
 		}
 	}

@@ -14,11 +14,11 @@ import (
 // Session is who runs a statement.
 type Session struct {
 	Flavor   catalog.Flavor
-	User     string
-	Host     string   // where the client is
-	Database string   // the default one
-	Lower    bool     // names of databases and tables are kept in small letters
-	Roles    []string // that are active
+	User     catalog.AccountName
+	Host     string                // where the client is
+	Database string                // the default one
+	Lower    bool                  // names of databases and tables are kept in small letters
+	Roles    []catalog.AccountName // that are active
 }
 
 // Run does what a statement says. notes are what servers note beside it. Errors are *sqlerr.Error, or etcd's: see Store. On MariaDB some of several
@@ -39,14 +39,14 @@ func (s Store) Run(ctx context.Context, st *Statement, by Session) (notes []*sql
 	return notes, revision, err
 }
 
-func (u *User) name(by Session) string {
+func (u *User) name(by Session) catalog.AccountName {
 	if u.Current {
 		return by.User
 	}
 	return u.Name
 }
 
-func (st *Statement) names(by Session) (names []string) {
+func (st *Statement) names(by Session) (names []catalog.AccountName) {
 	for _, u := range slices.Concat(st.Users, st.To) {
 		names = append(names, u.name(by))
 	}
@@ -89,7 +89,7 @@ func (r *run) named(u *User) *catalog.Account {
 }
 
 // now is an account as the statement has left it so far.
-func (r *run) now(name string) *catalog.Account {
+func (r *run) now(name catalog.AccountName) *catalog.Account {
 	if a, changed := r.after[name]; changed {
 		return a
 	}
@@ -113,7 +113,7 @@ func (r *run) failure() error {
 }
 
 // fail notes an account of which it cannot be done; MySQL's servers say why.
-func (r *run) fail(name string) {
+func (r *run) fail(name catalog.AccountName) {
 	why := ""
 	switch {
 	case r.by.Flavor == catalog.MariaDB || r.st.Verb == Rename:
@@ -129,17 +129,15 @@ func (r *run) fail(name string) {
 const NoAccount = " (User account does not exist)"
 
 // shown is what the statement is about as servers write it: MariaDB's roles have no host.
-func (r *run) shown(name string) string {
+func (r *run) shown(name catalog.AccountName) string {
 	if r.by.Flavor == catalog.MariaDB && (r.st.Verb == CreateRole || r.st.Verb == DropRole) {
-		return sqltypes.Literal(name)
+		return sqltypes.Literal(name.User())
 	}
-	return shown(name)
+	return name.Literal()
 }
 
-func shown(name string) string { return sqltypes.Literal(name) + "@'%'" }
-
 // note is for an account that is there already, or is not, where the statement says IF.
-func (r *run) note(mysql, mariadb sqlerr.Code, name string) {
+func (r *run) note(mysql, mariadb sqlerr.Code, name catalog.AccountName) {
 	if r.by.Flavor == catalog.MySQL {
 		r.notes = append(r.notes, mysql.New(r.shown(name)))
 	} else {
@@ -215,13 +213,16 @@ func (r *run) one(i int) error {
 		if err := checkName(to); err != nil {
 			return wrong(to, err)
 		}
+		if err := CheckHost(to, r.by.Flavor); err != nil {
+			return err
+		}
 		renamed := *a
 		renamed.Name = to
 		r.after[name], r.after[to] = nil, &renamed
 	case Alter:
 		switch {
 		case a == nil && r.st.Exists && r.by.Flavor == catalog.MariaDB:
-			r.notes = append(r.notes, sqlerr.CannotUser.New("ALTER USER", shown(name)))
+			r.notes = append(r.notes, sqlerr.CannotUser.New("ALTER USER", name.Literal()))
 			return nil
 		case a == nil && r.st.Exists:
 			r.note(sqlerr.UserDoesNotExist, sqlerr.UserDoesNotExist, name)
@@ -254,6 +255,9 @@ func (r *run) create(u *User, grants map[On]catalog.Privilege) error {
 	if u.Secret == "" && !locked {
 		return sqlerr.Unsupported("an account without a password", "say IDENTIFIED BY 'password', or ACCOUNT LOCK")
 	}
+	if err := CheckHost(u.Name, r.by.Flavor); err != nil {
+		return err
+	}
 	c, err := r.login(u, wire.CachingSHA2Password)
 	if err != nil {
 		return err
@@ -268,8 +272,8 @@ func (r *run) create(u *User, grants map[On]catalog.Privilege) error {
 }
 
 // wrong is the error of what no account may have.
-func wrong(name string, err error) error {
-	return sqlerr.WrongArguments.New("the account " + shown(name) + ": " + err.Error())
+func wrong(name catalog.AccountName, err error) error {
+	return sqlerr.WrongArguments.New("the account " + name.Literal() + ": " + err.Error())
 }
 
 // change gives a what u says of its login, and grants.
@@ -327,7 +331,7 @@ func (r *run) login(u *User, plugin string) (c Change, err error) {
 	return c, err
 }
 
-func (r *run) grant(u *User, name string, a *catalog.Account) error {
+func (r *run) grant(u *User, name catalog.AccountName, a *catalog.Account) error {
 	on, err := r.st.on(r.by)
 	if err != nil {
 		return err
@@ -349,7 +353,7 @@ func (r *run) grant(u *User, name string, a *catalog.Account) error {
 	return r.create(u, grants)
 }
 
-func (r *run) revoke(name string, a *catalog.Account) error {
+func (r *run) revoke(name catalog.AccountName, a *catalog.Account) error {
 	if r.st.Everything {
 		if a == nil {
 			return sqlerr.RevokeFailed.New()
@@ -368,18 +372,18 @@ func (r *run) revoke(name string, a *catalog.Account) error {
 	if err != nil {
 		return err
 	}
-	host := "%"
+	user, host := name.User(), name.Host()
 	if a != nil && a.Role && r.by.Flavor == catalog.MariaDB {
 		host = ""
 	}
 	switch {
 	case a != nil && (on.Database == "*" || on.of(a) != catalog.NoAccess):
 	case on.Kind != Table:
-		return sqlerr.NoSuchRoutineGrant.New(name, host, on.Name)
+		return sqlerr.NoSuchRoutineGrant.New(user, host, on.Name)
 	case on.Name != "":
-		return sqlerr.NoSuchTableGrant.New(name, host, on.Name)
+		return sqlerr.NoSuchTableGrant.New(user, host, on.Name)
 	default:
-		return sqlerr.NoSuchGrant.New(name, host)
+		return sqlerr.NoSuchGrant.New(user, host)
 	}
 	return r.change(a, &User{}, map[On]catalog.Privilege{on: on.of(a) &^ r.st.given(on)})
 }

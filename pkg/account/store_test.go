@@ -65,10 +65,10 @@ func TestAllOrNothing(t *testing.T) {
 	require.NoError(t, s.say(t, t.Context(), "CREATE USER a IDENTIFIED BY 'x', b IDENTIFIED BY 'y'"))
 	require.NoError(t, s.say(t, t.Context(), "RENAME USER a TO c, b TO a"))
 	names := func() (list []string) {
-		for _, name := range []string{"a", "b", "c"} {
+		for _, name := range []catalog.AccountName{"a", "b", "c"} {
 			if a, _, err := s.Topology.Account(t.Context(), name); err == nil && a != nil {
 				require.Equal(t, name, a.Name)
-				list = append(list, name)
+				list = append(list, name.String())
 			}
 		}
 		return list

@@ -23,7 +23,7 @@ func (a *Server) ListUsers(context.Context, *adminv1.ListUsersRequest) (*adminv1
 	out := &adminv1.ListUsersResponse{}
 	for _, u := range snap.Accounts {
 		user := &adminv1.User{
-			Name: u.Name, Plugin: u.AuthPlugin, LoopbackOnly: u.LoopbackOnly, HasPassword: u.AuthString != "", Grants: map[string]string{},
+			Name: u.Name.String(), Plugin: u.AuthPlugin, LoopbackOnly: u.LoopbackOnly, HasPassword: u.AuthString != "", Grants: map[string]string{},
 			Locked: u.Locked, RequireTls: u.RequireTLS,
 		}
 		for on, p := range account.Granted(u) {
@@ -39,9 +39,11 @@ func (a *Server) ListUsers(context.Context, *adminv1.ListUsersRequest) (*adminv1
 
 // PutUser implements the API.
 func (a *Server) PutUser(ctx context.Context, req *adminv1.PutUserRequest) (*adminv1.PutUserResponse, error) {
-	if _, err := a.snapshot(); err != nil {
+	snap, err := a.snapshot()
+	if err != nil {
 		return nil, err
 	}
+	name := catalog.ParseAccountName(req.GetName())
 	change := account.Change{
 		Plugin: req.GetPlugin(), AuthString: req.GetAuthString(), Grants: map[account.On]catalog.Privilege{}, Locked: req.Locked, RequireTLS: req.RequireTls,
 	}
@@ -55,12 +57,15 @@ func (a *Server) PutUser(ctx context.Context, req *adminv1.PutUserRequest) (*adm
 	put := a.accounts.Change
 	switch req.GetMode() {
 	case adminv1.PutUserRequest_MODE_ADD:
+		if err := account.CheckHost(name, snap.Flavor); err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
 		put = a.accounts.Add
 	case adminv1.PutUserRequest_MODE_CHANGE:
 	default:
 		return nil, status.Error(codes.InvalidArgument, "mode is not set")
 	}
-	revision, err := put(ctx, req.GetName(), change)
+	revision, err := put(ctx, name, change)
 	if err != nil {
 		return nil, rpcError(fmt.Errorf("%s: %w", req.GetName(), err))
 	}
@@ -70,7 +75,7 @@ func (a *Server) PutUser(ctx context.Context, req *adminv1.PutUserRequest) (*adm
 
 // RemoveUser implements the API.
 func (a *Server) RemoveUser(ctx context.Context, req *adminv1.RemoveUserRequest) (*adminv1.RemoveUserResponse, error) {
-	revision, err := a.accounts.Remove(ctx, req.GetName())
+	revision, err := a.accounts.Remove(ctx, catalog.ParseAccountName(req.GetName()))
 	if err != nil {
 		return nil, rpcError(fmt.Errorf("%s: %w", req.GetName(), err))
 	}

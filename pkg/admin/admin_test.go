@@ -175,6 +175,19 @@ func TestAdminAPI(t *testing.T) {
 	require.ErrorContains(t, err, "needs a password")
 	_, err = api.PutUser(ctx, &adminv1.PutUserRequest{Name: "b", Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: wire.NativePassword, AuthString: "junk"})
 	require.Error(t, err)
+	for name, want := range map[string]codes.Code{"app@10.0.%": codes.OK, "app@%": codes.AlreadyExists, "app@web1.example.com": codes.InvalidArgument} {
+		_, err = api.PutUser(ctx, &adminv1.PutUserRequest{Name: name, Mode: adminv1.PutUserRequest_MODE_ADD, Plugin: wire.NativePassword, AuthString: wire.HashNative("y")})
+		require.Equal(t, want, status.Code(err), name)
+	}
+	locked, err := api.PutUser(ctx, &adminv1.PutUserRequest{Name: "app@10.0.%", Mode: adminv1.PutUserRequest_MODE_CHANGE, Locked: new(true)})
+	require.NoError(t, err)
+	require.True(t, locked.GetLocked())
+	require.True(t, follower.Snapshot().Accounts[catalog.NameOf("app", "10.0.%")].Locked)
+	require.False(t, follower.Snapshot().Accounts["app"].Locked)
+	require.Len(t, follower.Snapshot().Hosted["app"], 2)
+	_, err = api.RemoveUser(ctx, &adminv1.RemoveUserRequest{Name: "app@10.0.%"})
+	require.NoError(t, err)
+	require.Empty(t, follower.Snapshot().Hosted)
 	change := &adminv1.PutUserRequest{Name: "app", Mode: adminv1.PutUserRequest_MODE_CHANGE, Grants: map[string]string{"d": "none", "*": "read"}}
 	_, err = api.PutUser(ctx, change)
 	require.NoError(t, err)

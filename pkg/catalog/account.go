@@ -10,7 +10,7 @@ import (
 
 // Account is a user of the cluster. Only salted hashes are kept (see AuthPlugin for the exception).
 type Account struct {
-	Name string `json:"name"`
+	Name AccountName `json:"name"`
 	// AuthPlugin is caching_sha2_password or mysql_native_password. The latter's protocol needs the unsalted
 	// double SHA-1 at the server, so it must be asked for.
 	AuthPlugin string `json:"auth_plugin"`
@@ -35,7 +35,7 @@ type Account struct {
 	// Roles are those that it has been granted, of which some may not be there any more: see Accounts.
 	Roles []RoleGrant `json:"roles,omitempty"`
 	// DefaultRoles are active from the login on, as far as they are granted then. On MariaDB it is one.
-	DefaultRoles []string `json:"default_roles,omitempty"`
+	DefaultRoles []AccountName `json:"default_roles,omitempty"`
 }
 
 // The conditions of a login stand before the plugin that etcd keeps, as in "locked+tls+caching_sha2_password": a process that knows nothing of them

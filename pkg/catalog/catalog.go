@@ -35,6 +35,7 @@ type Snapshot struct {
 	// EventsOff: no event runs, whatever its status (event_scheduler = OFF).
 	EventsOff bool
 	Accounts  Accounts
+	Hosted    Hosted // of Accounts, made when they change
 	// Flavor is the kind of all backends; a cluster does not mix kinds.
 	Flavor Flavor
 	// ServerVersion is what clients are told in the handshake, taken from the backends.

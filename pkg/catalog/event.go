@@ -29,7 +29,7 @@ type Event struct {
 	TimeZone  string `json:"time_zone"`
 	Collation string `json:"collation"`
 	// Definer is the account it runs as.
-	Definer string      `json:"definer"`
+	Definer AccountName `json:"definer"`
 	Status  EventStatus `json:"status"`
 	// Preserve: it stays, disabled, when there is nothing more to do.
 	Preserve bool `json:"preserve,omitempty"`

@@ -7,13 +7,13 @@ import (
 )
 
 // Accounts are those of a cluster, by name.
-type Accounts map[string]*Account
+type Accounts map[AccountName]*Account
 
 // RoleGrant is a role that an account has been granted, or another role.
 type RoleGrant struct {
-	Name  string `json:"name"`
-	ID    string `json:"id,omitempty"` // of the role: one made later of that name is another
-	Admin bool   `json:"admin,omitempty"`
+	Name  AccountName `json:"name"`
+	ID    string      `json:"id,omitempty"` // of the role: one made later of that name is another
+	Admin bool        `json:"admin,omitempty"`
 }
 
 // Granted are the roles that a has been granted itself and that there still are, in the order in which it was granted them.
@@ -28,7 +28,7 @@ func (m Accounts) Granted(a *Account) iter.Seq2[*Account, RoleGrant] {
 }
 
 // Has reports whether a has been granted the role itself.
-func (m Accounts) Has(a *Account, role string) bool {
+func (m Accounts) Has(a *Account, role AccountName) bool {
 	for r := range m.Granted(a) {
 		if r.Name == role {
 			return true
@@ -57,7 +57,7 @@ func (m Accounts) inherit(list []*Account, role *Account) []*Account {
 }
 
 // Active are those of the roles of names that a has been granted itself, and what these inherit.
-func (m Accounts) Active(a *Account, names []string) (list []*Account) {
+func (m Accounts) Active(a *Account, names []AccountName) (list []*Account) {
 	for role := range m.Granted(a) {
 		if slices.Contains(names, role.Name) {
 			list = m.inherit(list, role)
@@ -67,7 +67,7 @@ func (m Accounts) Active(a *Account, names []string) (list []*Account) {
 }
 
 // With is a with the privileges of those of the roles of names that it has been granted; a itself if there are none.
-func (m Accounts) With(a *Account, names []string) *Account {
+func (m Accounts) With(a *Account, names []AccountName) *Account {
 	active := m.Active(a, names)
 	if len(active) == 0 {
 		return a
@@ -112,7 +112,7 @@ func addNamed(to, more map[string]map[string]Privilege) {
 }
 
 // Defaults are those of a's default roles that it has been granted.
-func (m Accounts) Defaults(a *Account) (names []string) {
+func (m Accounts) Defaults(a *Account) (names []AccountName) {
 	for _, name := range a.DefaultRoles {
 		if m.Has(a, name) {
 			names = append(names, name)
@@ -127,30 +127,9 @@ func (m Accounts) Administers(a *Account) bool {
 }
 
 // DefinerRoles are the roles that are active where something acts in the name of a: on MySQL the default ones.
-func (s *Snapshot) DefinerRoles(a *Account) []string {
+func (s *Snapshot) DefinerRoles(a *Account) []AccountName {
 	if s.Flavor != MySQL {
 		return nil
 	}
 	return s.Accounts.Defaults(a)
-}
-
-// Definer is the account of a name with what it may where something acts in its name; nil: there is none. A role of MariaDB is none: it may have the
-// name of an account that was dropped.
-func (s *Snapshot) Definer(name string) *Account {
-	a := s.Accounts[name]
-	if a != nil && a.Role && s.Flavor == MariaDB {
-		return nil
-	}
-	if a == nil || len(a.DefaultRoles) == 0 {
-		return a
-	}
-	return s.Accounts.With(a, s.DefinerRoles(a))
-}
-
-// Client is the account of a name by which clients log in; nil: there is none.
-func (s *Snapshot) Client(name string) *Account {
-	if a := s.Accounts[name]; a != nil && !a.Role {
-		return a
-	}
-	return nil
 }

@@ -14,7 +14,7 @@ func roles() Accounts {
 			Functions: map[string]map[string]Privilege{"d": {"f": MayExecute}}},
 		"admins": {Name: "admins", ID: "4", Role: true, Grants: map[string]Privilege{"*": All}},
 		"app": {Name: "app", Grants: map[string]Privilege{"e": MaySelect}, Roles: []RoleGrant{{Name: "both", ID: "3"}, {Name: "admins", ID: "old"}},
-			DefaultRoles: []string{"admins", "both"}},
+			DefaultRoles: []AccountName{"admins", "both"}},
 	}
 }
 
@@ -23,8 +23,8 @@ func TestActiveRoles(t *testing.T) {
 	m := roles()
 	app := m["app"]
 	require.Same(t, app, m.With(app, nil))
-	require.Same(t, app, m.With(app, []string{"reads", "nothing"}), "not granted itself")
-	a := m.With(app, []string{"both"})
+	require.Same(t, app, m.With(app, []AccountName{"reads", "nothing"}), "not granted itself")
+	a := m.With(app, []AccountName{"both"})
 	require.Equal(t, MaySelect|MayInsert, a.Privileges("d", "t"))
 	require.Equal(t, MaySelect, a.Privileges("d", "u"))
 	require.Equal(t, MaySelect, a.Privileges("e", ""))
@@ -38,9 +38,9 @@ func TestRoleOfTheSameName(t *testing.T) {
 	m := roles()
 	require.False(t, m.Has(m["app"], "admins"))
 	require.False(t, m.Administers(m["app"]))
-	require.Equal(t, []string{"both"}, m.Defaults(m["app"]))
+	require.Equal(t, []AccountName{"both"}, m.Defaults(m["app"]))
 	m["reads"].ID = "new"
-	require.Equal(t, MayInsert, m.With(m["app"], []string{"both"}).Privileges("d", "t"))
+	require.Equal(t, MayInsert, m.With(m["app"], []AccountName{"both"}).Privileges("d", "t"))
 }
 
 func TestRolesInACircle(t *testing.T) {
@@ -59,6 +59,6 @@ func TestDefiner(t *testing.T) {
 	require.Equal(t, NoAccess, s.Definer("app").Privileges("d", ""))
 	require.Nil(t, s.Definer("nobody"))
 	require.Nil(t, s.Definer("reads"), "an account of that name is gone")
-	require.Nil(t, s.Client("reads"))
-	require.NotNil(t, s.Client("app"))
+	require.Nil(t, s.Client("reads", ThisMachine()))
+	require.NotNil(t, s.Client("app", ThisMachine()))
 }

@@ -23,8 +23,8 @@ type TriggerProgram struct {
 	Body    string `json:"body"` // the statement behind FOR EACH ROW, as written in SQLMode
 	SQLMode string `json:"sql_mode"`
 	// Collation is as Routine has it.
-	Collation string `json:"collation,omitempty"`
-	Definer   string `json:"definer"` // the account it runs as
+	Collation string      `json:"collation,omitempty"`
+	Definer   AccountName `json:"definer"` // the account it runs as
 }
 
 // Fires reports whether a server fires triggers of the table for one of the events.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/migration"
 	"skarv/pkg/placement"
 	"skarv/pkg/schema"
@@ -27,9 +28,9 @@ const (
 type DDLRequest struct {
 	SQL string `json:"sql"`
 	schema.Session
-	User string `json:"user,omitempty"` // for messages, and the definer of events
+	User catalog.AccountName `json:"user,omitempty"` // for messages, and the definer of events
 	// Roles of User are active.
-	Roles []string `json:"roles,omitempty"`
+	Roles []catalog.AccountName `json:"roles,omitempty"`
 	// EventSince, if not zero: nothing is done if the event that the statement is about was changed since.
 	EventSince time.Time `json:"event_since,omitzero"`
 	// Made, if not zero: nothing is dropped but the table of that DDLResult.Made.
@@ -164,7 +165,7 @@ func jobs(ctx context.Context, store *topology.Store, keep func(*job) bool) (out
 			o.What = j.Replicas.what()
 		}
 		if j.DDL != nil {
-			o.What, o.User, o.Database = j.DDL.SQL, j.DDL.User, j.DDL.DB
+			o.What, o.User, o.Database = j.DDL.SQL, j.DDL.User.String(), j.DDL.DB
 		}
 		if j.Error != nil {
 			o.Error = j.Error.Error()

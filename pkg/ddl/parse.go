@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 )
 
@@ -110,6 +111,21 @@ func (p *parser) create() error {
 	return p.view(CreateView)
 }
 
+// account is the account that is named here; "": CURRENT_USER.
+func (p *parser) account() catalog.AccountName {
+	if p.peek(0).is("CURRENT_USER") {
+		return ""
+	}
+	user, host := p.peek(0).value, ""
+	if p.peek(1).is("@") {
+		host = p.peek(2).value
+		for at := 3; p.peek(2).kind != quoted && p.peek(2).kind != text && p.pos+at < len(p.toks) && p.peek(at).start == p.peek(at-1).end; at++ {
+			host += p.peek(at).value
+		}
+	}
+	return catalog.NameOf(user, catalog.FoldHost(host))
+}
+
 // view reads what stands before a view's name, and the name.
 func (p *parser) view(v Verb) error {
 	for {
@@ -122,9 +138,7 @@ func (p *parser) view(v Verb) error {
 			if p.peek(0).is("CURRENT_ROLE") {
 				return sqlerr.Unsupported("a role as the definer", "name an account")
 			}
-			if p.Definer = p.peek(0).value; p.peek(0).is("CURRENT_USER") {
-				p.Definer = ""
-			}
+			p.Definer = p.account()
 			for ; p.pos < len(p.toks); p.pos++ {
 				t := p.peek(0)
 				if t.depth == 0 && (t.is("SQL") || t.is("VIEW") || t.is("PROCEDURE") || t.is("FUNCTION") || t.is("TRIGGER") || t.is("EVENT") || t.is("AGGREGATE")) {

@@ -116,9 +116,10 @@ func WithDefiner(text []byte, security catalog.Security) []byte {
 	if at == nil || security.Definer == "" {
 		return text
 	}
-	name, host := sqltypes.QuoteName(security.Definer), "`%`"
+	definer := security.Definer.Quoted()
 	if bytes.HasPrefix(text[at[3]:], []byte(`DEFINER="`)) { // as sql_mode has it
-		name, host = `"`+strings.ReplaceAll(security.Definer, `"`, `""`)+`"`, `"%"`
+		quoted := func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+		definer = quoted(security.Definer.User()) + "@" + quoted(security.Definer.Host())
 	}
-	return slices.Concat(text[:at[3]], []byte("DEFINER="+name+"@"+host+" "), text[at[1]:])
+	return slices.Concat(text[:at[3]], []byte("DEFINER="+definer+" "), text[at[1]:])
 }

@@ -57,8 +57,8 @@ type Statement struct {
 	// Kind is that of a stored program, and Prog what CREATE, or ALTER EVENT, says of it.
 	Kind routine.Kind
 	Prog *routine.Program
-	// Definer is the name of the account that CREATE or ALTER VIEW gives to the view; "" if it names none, or whoever runs it.
-	Definer string
+	// Definer is the account that CREATE or ALTER VIEW gives to the view; "" if it names none, or whoever runs it.
+	Definer catalog.AccountName
 	// EventsOff is what SET GLOBAL event_scheduler says.
 	EventsOff bool
 

@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ func (v *Viewer) accounts(table string) (text string, err error) {
 
 // shownAccounts are those that the viewer's may see, by name: all, or itself.
 func (v *Viewer) shownAccounts() (list []*catalog.Account) {
-	for _, name := range sorted(v.Snapshot.Accounts) {
+	for _, name := range slices.Sorted(maps.Keys(v.Snapshot.Accounts)) {
 		if a := v.Snapshot.Accounts[name]; name == v.User || v.Account.Administers() {
 			list = append(list, a)
 		}
@@ -89,7 +90,7 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, on account
 	case "host":
 		return v.quoted(v.host(a))
 	case "user":
-		return v.quoted(a.Name)
+		return v.quoted(a.Name.User())
 	case "db":
 		return v.quoted(on.Database)
 	case "table_name":
@@ -116,7 +117,10 @@ func (v *Viewer) accountValue(c *sqltypes.Column, a *catalog.Account, on account
 	case "is_role":
 		return yes(a.Role)
 	case "default_role":
-		return v.quoted(strings.Join(a.DefaultRoles, ""))
+		if len(a.DefaultRoles) == 0 {
+			return "''"
+		}
+		return v.quoted(a.DefaultRoles[0].User())
 	}
 	if of, ok := strings.CutSuffix(name, "_priv"); ok {
 		return yes(p&columnPrivilege(of) != 0)
@@ -158,14 +162,14 @@ func tableSet(p catalog.Privilege) string {
 // globalPrivileges are rows of mysql.global_priv, which MariaDB has below mysql.user.
 func (v *Viewer) globalPrivileges() (rows []string) {
 	for _, a := range v.shownAccounts() {
-		text := "SELECT " + v.quoted(v.host(a)) + ", " + v.quoted(a.Name) + ", JSON_OBJECT('access', " + strconv.FormatUint(serverBits(a.Global()), 10)
+		text := "SELECT " + v.quoted(v.host(a)) + ", " + v.quoted(a.Name.User()) + ", JSON_OBJECT('access', " + strconv.FormatUint(serverBits(a.Global()), 10)
 		switch {
 		case a.Role:
 			text += ", 'is_role', TRUE"
 		default:
 			text += ", 'plugin', " + v.quoted(a.AuthPlugin) + ", 'authentication_string', " + v.quoted(a.AuthString)
 			for _, role := range a.DefaultRoles {
-				text += ", 'default_role', " + v.quoted(role)
+				text += ", 'default_role', " + v.quoted(role.User())
 			}
 			if a.RequireTLS {
 				text += ", 'ssl_type', 1"
@@ -264,11 +268,13 @@ func (v *Viewer) host(a *catalog.Account) string {
 	if a.Role && v.Dialect.MariaDB() {
 		return ""
 	}
-	return "%"
+	return a.Name.Host()
 }
 
 // grantee is an account as the tables of privileges name it.
-func (v *Viewer) grantee(a *catalog.Account) string { return "'" + a.Name + "'@'" + v.host(a) + "'" }
+func (v *Viewer) grantee(a *catalog.Account) string {
+	return "'" + a.Name.User() + "'@'" + v.host(a) + "'"
+}
 
 // yes is the value of a column that says Y or N.
 func yes(is bool) string {
@@ -283,7 +289,7 @@ func (v *Viewer) merged(a *catalog.Account) *catalog.Account {
 	if !a.Role || !v.Dialect.MariaDB() {
 		return a
 	}
-	var names []string
+	var names []catalog.AccountName
 	for _, g := range a.Roles {
 		names = append(names, g.Name)
 	}

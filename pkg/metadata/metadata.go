@@ -25,13 +25,13 @@ const MaxRows = 1 << 20
 
 // Viewer is the account for which a statement is rewritten, and what its tables are made of. It is used for one statement, by one goroutine.
 type Viewer struct {
-	Snapshot   *catalog.Snapshot
-	Account    *catalog.Account // with what its active roles may
-	Roles      []string         // that are active
-	User, Host string           // as errors name the account
-	Database   string           // where tables without a database are; "" if there is none
-	Dialect    *sqlparse.Dialect
-	Mode       sqlparse.Mode // of the statement made
+	Snapshot *catalog.Snapshot
+	Account  *catalog.Account      // with what its active roles may
+	Roles    []catalog.AccountName // that are active
+	User     catalog.AccountName   // the name of Account
+	Database string                // where tables without a database are; "" if there is none
+	Dialect  *sqlparse.Dialect
+	Mode     sqlparse.Mode // of the statement made
 
 	// Columns are those that a table has on the servers, which is named with its database.
 	Columns func(table string) ([]sqltypes.Column, error)
@@ -203,7 +203,7 @@ func (v *Viewer) check(refs []sqlparse.TableRef, sure, filtered bool) error {
 		case narrowed, forEverybody(r.Name):
 		case strings.HasPrefix(strings.ToLower(r.Name), "innodb_") && v.Account.Global()&catalog.MayProcess != 0:
 		default:
-			return sqlerr.AccessDeniedDB.New(v.User, v.Host, "information_schema")
+			return sqlerr.AccessDeniedDB.New(v.User.User(), v.User.Host(), "information_schema")
 		}
 	}
 	if !sure || !filtered && v.hides(refs) {

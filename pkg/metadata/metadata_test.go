@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 			st := dialect.NewStatement()
 			defer st.Done()
 			require.NoError(t, st.Scan([]byte(d.Input), 0))
-			v := viewer(d.CmdArgs[0].Key, dialect)
+			v := viewer(catalog.AccountName(d.CmdArgs[0].Key), dialect)
 			d.MaybeScanArgs(t, "in", &v.Database)
 			r, err := v.Rewrite(st)
 			switch {
@@ -50,11 +50,11 @@ func TestGolden(t *testing.T) {
 }
 
 // viewer is an account of a small cluster: root may do all, reader reads one of two databases, owner owns one, and all reads all.
-func viewer(name string, dialect *sqlparse.Dialect) *Viewer {
+func viewer(name catalog.AccountName, dialect *sqlparse.Dialect) *Viewer {
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	snap := &catalog.Snapshot{
 		Groups: []*catalog.NodeGroup{{ID: 1}, {ID: 2}},
-		Accounts: map[string]*catalog.Account{
+		Accounts: catalog.Accounts{
 			"root":   {Name: "root", AuthPlugin: "mysql_native_password", AuthString: "*R", Grants: map[string]catalog.Privilege{"*": catalog.All}},
 			"all":    {Name: "all", AuthPlugin: "mysql_native_password", Grants: map[string]catalog.Privilege{"*": account.Read}},
 			"reader": {Name: "reader", AuthPlugin: "mysql_native_password", AuthString: "*S", Grants: map[string]catalog.Privilege{"o'ne": account.Read}},
@@ -78,7 +78,7 @@ func viewer(name string, dialect *sqlparse.Dialect) *Viewer {
 	e := &catalog.Event{Database: "two", Name: "tick", Definer: "owner", Status: "ENABLED", Since: since}
 	snap.Events = map[catalog.EventKey]*catalog.Event{e.Key(): e}
 	return &Viewer{
-		Snapshot: snap, Account: snap.Accounts[name], User: name, Host: "localhost", Dialect: dialect,
+		Snapshot: snap, Account: snap.Accounts[name], User: name, Dialect: dialect,
 		Columns: func(table string) ([]sqltypes.Column, error) {
 			switch table {
 			case "information_schema.tables":

@@ -21,7 +21,7 @@ func (v *Viewer) events() (string, error) {
 	var definer, status, executed strings.Builder
 	for _, e := range v.Snapshot.Events {
 		when := " WHEN event_schema = " + v.quoted(e.Database) + " AND event_name = " + v.quoted(e.Name) + " THEN "
-		definer.WriteString(when + v.quoted(e.Definer+"@%"))
+		definer.WriteString(when + v.quoted(e.Definer.At()))
 		if e.Status != catalog.EventAside { // as servers have all of them, each in its words
 			status.WriteString(when + v.quoted(string(e.Status)))
 		}
@@ -68,7 +68,7 @@ func (v *Viewer) triggers() string {
 			for _, t := range d.Tables[name].Triggers {
 				if t.Program != nil {
 					when.WriteString(" WHEN " + exactly("trigger_schema", v.quoted(db)) + " AND " + exactly("trigger_name", v.quoted(t.Name)) +
-						" THEN " + v.quoted(t.Program.Definer+"@%"))
+						" THEN " + v.quoted(t.Program.Definer.At()))
 				}
 			}
 		}
@@ -91,7 +91,7 @@ func (v *Viewer) definersOfViews() string {
 		d := v.Snapshot.Databases[db]
 		for _, name := range sorted(d.Tables) {
 			if t := d.Tables[name]; t.Definer != "" {
-				when.WriteString(" WHEN " + exactly("table_schema", v.quoted(db)) + " AND " + exactly("table_name", v.quoted(name)) + " THEN " + v.quoted(t.Definer+"@%"))
+				when.WriteString(" WHEN " + exactly("table_schema", v.quoted(db)) + " AND " + exactly("table_name", v.quoted(name)) + " THEN " + v.quoted(t.Definer.At()))
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (v *Viewer) definersOfRoutines() string {
 	var when strings.Builder
 	for _, r := range v.routines() {
 		if r.Definer != "" {
-			when.WriteString(" WHEN " + v.isRoutine(r, "routine_schema") + " THEN " + v.quoted(r.Definer+"@%"))
+			when.WriteString(" WHEN " + v.isRoutine(r, "routine_schema") + " THEN " + v.quoted(r.Definer.At()))
 		}
 	}
 	return v.definers(when.String())

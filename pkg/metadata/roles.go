@@ -60,11 +60,11 @@ func (v *Viewer) applicableRoles(administrable bool) (rows []string) {
 			switch {
 			case administrable && !g.Admin:
 			case !v.Dialect.MariaDB():
-				rows = append(rows, v.row(own.Name, "%", a.Name, "%", role.Name, "%", said(g.Admin), isDefault, "NO"))
+				rows = append(rows, v.row(own.Name.User(), own.Name.Host(), a.Name.User(), a.Name.Host(), role.Name.User(), role.Name.Host(), said(g.Admin), isDefault, "NO"))
 			case a == own:
-				rows = append(rows, v.row(own.Name+"@%", role.Name, said(g.Admin), isDefault))
+				rows = append(rows, v.row(own.Name.At(), role.Name.User(), said(g.Admin), isDefault))
 			default:
-				rows = append(rows, v.row(a.Name, role.Name, said(g.Admin))+", NULL")
+				rows = append(rows, v.row(a.Name.User(), role.Name.User(), said(g.Admin))+", NULL")
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func (v *Viewer) enabledRoles() (rows []string) {
 	own := v.own()
 	if v.Dialect.MariaDB() {
 		for _, role := range v.Snapshot.Accounts.Active(own, v.Roles) {
-			rows = append(rows, v.row(role.Name))
+			rows = append(rows, v.row(role.Name.User()))
 		}
 		if rows == nil {
 			rows = []string{"SELECT NULL"}
@@ -85,7 +85,7 @@ func (v *Viewer) enabledRoles() (rows []string) {
 	}
 	defaults := v.Snapshot.Accounts.Defaults(own)
 	for _, role := range v.Roles { // those that were taken away since, too
-		rows = append(rows, v.row(role, "%", said(slices.Contains(defaults, role)), "NO"))
+		rows = append(rows, v.row(role.User(), role.Host(), said(slices.Contains(defaults, role)), "NO"))
 	}
 	return rows
 }
@@ -95,7 +95,7 @@ func (v *Viewer) roleTableGrants() (rows []string) {
 	for _, role := range v.Snapshot.Accounts.Active(v.own(), v.Roles) {
 		for on, p := range account.Granted(role) {
 			if on.IsTable() {
-				rows = append(rows, v.row("", "", role.Name, "%", "def", on.Database, on.Name, tableSet(p), said(p&catalog.MayGrant != 0)))
+				rows = append(rows, v.row("", "", role.Name.User(), role.Name.Host(), "def", on.Database, on.Name, tableSet(p), said(p&catalog.MayGrant != 0)))
 			}
 		}
 	}
@@ -111,9 +111,9 @@ func (v *Viewer) roleEdges() (rows []string) {
 				admin = "Y"
 			}
 			if v.Dialect.MariaDB() {
-				rows = append(rows, v.row(v.host(a), a.Name, role.Name, admin))
+				rows = append(rows, v.row(v.host(a), a.Name.User(), role.Name.User(), admin))
 			} else {
-				rows = append(rows, v.row("%", role.Name, "%", a.Name, admin))
+				rows = append(rows, v.row(role.Name.Host(), role.Name.User(), a.Name.Host(), a.Name.User(), admin))
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func (v *Viewer) roleEdges() (rows []string) {
 func (v *Viewer) defaultRoles() (rows []string) {
 	for _, a := range v.shownAccounts() {
 		for _, role := range v.Snapshot.Accounts.Defaults(a) {
-			rows = append(rows, v.row("%", a.Name, "%", role))
+			rows = append(rows, v.row(a.Name.Host(), a.Name.User(), role.Host(), role.User()))
 		}
 	}
 	return rows

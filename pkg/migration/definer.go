@@ -3,12 +3,13 @@ package migration
 import (
 	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
+	"skarv/pkg/routine"
 	"skarv/pkg/sqlerr"
 )
 
-// definer is the account that a view or program runs as for which a statement names one, with a note if there is none of that name; "": whoever runs the
+// definer is the account that a view or program runs as for which a statement names one, with a note if there is no such account; "": whoever runs the
 // statement.
-func (p *Planner) definer(name string) (string, error) {
+func (p *Planner) definer(name catalog.AccountName) (catalog.AccountName, error) {
 	if name == "" || name == p.User {
 		return p.User, nil
 	}
@@ -21,9 +22,17 @@ func (p *Planner) definer(name string) (string, error) {
 	if a := p.Snap.Accounts[name]; a != nil && a.Role && p.Snap.Flavor == catalog.MariaDB {
 		return "", sqlerr.Unsupported("a role as the definer", "name an account")
 	} else if a == nil {
-		p.note(sqlerr.NoSuchUser.New(name))
+		p.note(sqlerr.NoSuchUser.New(name.User(), name.Host()))
 	}
 	return name, nil
+}
+
+// programDefiner is definer for a stored program.
+func (p *Planner) programDefiner(prog *routine.Program) (catalog.AccountName, error) {
+	if prog.DefinerName == "" {
+		return p.definer("")
+	}
+	return p.definer(catalog.NameOf(prog.DefinerName, catalog.FoldHost(prog.DefinerHost)))
 }
 
 // client is the account of who runs the statement, with what its active roles may.
@@ -36,8 +45,8 @@ func (p *Planner) client() *catalog.Account {
 }
 
 // mayChange returns the error of MySQL for a view or program of a definer that administers, which others may not change or drop.
-func (p *Planner) mayChange(definer string) error {
-	if a := p.Snap.Accounts[definer]; p.Snap.Flavor == catalog.MySQL && a != nil && p.Snap.Accounts.Administers(a) && !p.client().Administers() {
+func (p *Planner) mayChange(definer catalog.AccountName) error {
+	if a := p.Snap.Definer(definer); p.Snap.Flavor == catalog.MySQL && a != nil && p.Snap.Accounts.Administers(a) && !p.client().Administers() {
 		return sqlerr.SpecificAccessDenied.New("SYSTEM_USER")
 	}
 	return nil

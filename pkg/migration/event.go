@@ -59,7 +59,7 @@ func (p *Planner) planEvent(o ddl.Name) error {
 			return err
 		}
 	}
-	definer, err := p.definer(prog.DefinerName)
+	definer, err := p.programDefiner(prog)
 	if err != nil {
 		return err
 	}

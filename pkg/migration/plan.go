@@ -31,8 +31,8 @@ type Planner struct {
 	Sequences *schema.Server
 	// Session is the client's, User its account, and Roles those of the account that are active.
 	Session schema.Session
-	User    string
-	Roles   []string
+	User    catalog.AccountName
+	Roles   []catalog.AccountName
 	// Job is the id of the job, which names what the planner creates, and Created when it was asked for.
 	Job     string
 	Created time.Time

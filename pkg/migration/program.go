@@ -83,7 +83,7 @@ func (p *Planner) planProgram(ctx context.Context) error {
 			return err
 		}
 	}
-	if p.work.Definer, err = p.definer(p.Statement.Prog.DefinerName); err != nil {
+	if p.work.Definer, err = p.programDefiner(p.Statement.Prog); err != nil {
 		return err
 	}
 	s := Step{SQL: p.Statement.WithoutDefiner(), Repeat: p.Statement.Prog.OrReplace}

@@ -64,7 +64,7 @@ func (p *Planner) planTrigger(ctx context.Context, o ddl.Name) error {
 // which sessions run. The error says what neither may do.
 func (p *Planner) triggerText(ctx context.Context, t *catalog.Table) (string, error) {
 	prog := p.Statement.Prog
-	definer, err := p.definer(prog.DefinerName)
+	definer, err := p.programDefiner(prog)
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func (p *Planner) triggerText(ctx context.Context, t *catalog.Table) (string, er
 	if err := judgeProgram(prog, t); err != nil {
 		return "", err
 	}
-	return p.Statement.WithBody(routine.Inert(prog.TriggerBody(), definer)), nil
+	return p.Statement.WithBody(routine.Inert(prog.TriggerBody(), string(definer))), nil
 }
 
 // tryTrigger has a server read the body that the client wrote, which it will never get, on an empty copy of the table.

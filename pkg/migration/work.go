@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"skarv/pkg/catalog"
 	"skarv/pkg/ddl"
 	"skarv/pkg/placement"
 	"skarv/pkg/schema"
@@ -13,7 +14,7 @@ import (
 type Work struct {
 	Step *Step `json:"step,omitempty"`
 	// Definer is the account of a view or routine that the step makes or changes; "": as before.
-	Definer string `json:"definer,omitempty"`
+	Definer catalog.AccountName `json:"definer,omitempty"`
 	// Rehearsal, if not nil, is tried on all groups before the step runs on any.
 	Rehearsal *Rehearsal `json:"rehearsal,omitempty"`
 	// Unnumbered, if set, asks a server for rows that it would number because their column becomes AUTO_INCREMENT: no group may have any.

@@ -18,9 +18,10 @@ type login struct {
 	c          *Conn
 	user       string
 	salt       []byte
-	plugin     string // the client's, by which reply was made
-	reply      []byte // what the client proves itself with
-	mustSwitch bool   // reply is not to be trusted to belong to plugin and salt
+	plugin     string           // the client's, by which reply was made
+	reply      []byte           // what the client proves itself with
+	mustSwitch bool             // reply is not to be trusted to belong to plugin and salt
+	account    *catalog.Account // of the client, when it has proved to be user
 }
 
 // What an unknown user is verified against: nobody's authentication strings.
@@ -30,7 +31,7 @@ const (
 )
 
 // authenticate returns nil if the client has proved to be user; AccessDenied if not, whatever the reason. A user who
-// does not exist, or may not come from where the client is, gets the same packets at the same pace as one who does.
+// does not exist, or may not come from where the client is, gets the same packets at the same pace as one who does. account is set then.
 func (l *login) authenticate() error {
 	account := l.c.handler.Account(l.user)
 	if account != nil && account.LoopbackOnly && !l.c.fromHere() {
@@ -82,6 +83,7 @@ func (l *login) authenticate() error {
 	case !ok || account == nil || account.RequireTLS && l.c.tls == nil:
 		return sqlerr.AccessDenied.New(l.user, l.c.Host(), withPassword)
 	case !account.Locked:
+		l.account = account
 		return nil
 	case l.c.server.mariadb():
 		return sqlerr.AccountIsLocked.New()
@@ -115,7 +117,7 @@ func (l *login) switchTo(plugin string) error {
 func (l *login) cachingSHA2(account *catalog.Account, authString string) (bool, error) {
 	c, s := l.c, l.c.server
 	if account != nil {
-		if stage2, known := s.passwords.get(l.user, authString); known && stage2.Verify(l.reply, l.salt) {
+		if stage2, known := s.passwords.get(account.Name, authString); known && stage2.Verify(l.reply, l.salt) {
 			// It leaves together with the OK that follows.
 			return true, c.EndPacket(wire.AppendAuthMore(c.BeginPacket(), []byte{wire.SHA2FastOK}))
 		}
@@ -135,7 +137,7 @@ func (l *login) cachingSHA2(account *catalog.Account, authString string) (bool, 
 	ok := wire.VerifyCachingSHA2(against, password)
 	<-s.costly
 	if ok && account != nil {
-		s.passwords.put(l.user, authString, wire.NewSHA2Stage2(password))
+		s.passwords.put(account.Name, authString, wire.NewSHA2Stage2(password))
 	}
 	return ok, nil
 }
@@ -210,20 +212,23 @@ type passwordCache struct {
 	m  map[passwordKey]wire.SHA2Stage2
 }
 
-type passwordKey struct{ user, authString string }
+type passwordKey struct {
+	name       catalog.AccountName
+	authString string
+}
 
 func newPasswordCache() *passwordCache {
 	return &passwordCache{m: make(map[passwordKey]wire.SHA2Stage2)}
 }
 
-func (p *passwordCache) get(user, authString string) (wire.SHA2Stage2, bool) {
+func (p *passwordCache) get(name catalog.AccountName, authString string) (wire.SHA2Stage2, bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	s, ok := p.m[passwordKey{user, authString}]
+	s, ok := p.m[passwordKey{name, authString}]
 	return s, ok
 }
 
-func (p *passwordCache) put(user, authString string, s wire.SHA2Stage2) {
+func (p *passwordCache) put(name catalog.AccountName, authString string, s wire.SHA2Stage2) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.m) >= maxPasswords {
@@ -232,5 +237,5 @@ func (p *passwordCache) put(user, authString string, s wire.SHA2Stage2) {
 			break
 		}
 	}
-	p.m[passwordKey{user, authString}] = s
+	p.m[passwordKey{name, authString}] = s
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/socket"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
@@ -96,12 +97,20 @@ func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 // LocalAddr is the address the client connected to.
 func (c *Conn) LocalAddr() net.Addr { return c.nc.LocalAddr() }
 
-// Host is the client's address as error texts name it: the IP, or localhost on a Unix socket.
-func (c *Conn) Host() string {
-	if a, ok := c.remote.(*net.TCPAddr); ok {
-		return a.IP.String()
+// Host is where the client is as error texts name it: its address, or localhost.
+func (c *Conn) Host() string { return c.Origin().Host }
+
+// Origin is where the client is, by which accounts are found. Of a client that is neither here nor has an address of its own nothing is known.
+func (c *Conn) Origin() catalog.Origin {
+	switch a := c.remote.(type) {
+	case *net.TCPAddr:
+		if o := catalog.OriginOf(a.AddrPort().Addr()); !a.IP.IsLoopback() || c.fromHere() {
+			return o
+		}
+	case *net.UnixAddr:
+		return catalog.ThisMachine()
 	}
-	return "localhost"
+	return catalog.Nowhere()
 }
 
 // Secure reports whether nobody between client and server can read along: TLS or a Unix socket.

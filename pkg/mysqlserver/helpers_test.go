@@ -143,11 +143,11 @@ func (s *toySession) Account(user string) *catalog.Account {
 	return s.t.accounts[user]
 }
 
-func (s *toySession) Authenticated(user, db string, attrs map[string]string) error {
+func (s *toySession) Authenticated(own catalog.AccountName, db string, attrs map[string]string) error {
 	if db == "nosuch" {
 		return sqlerr.UnknownDatabase.New(db)
 	}
-	s.user, s.db = user, db
+	s.user, s.db = own.User(), db
 	s.t.mu.Lock()
 	s.t.attrs = attrs
 	s.t.mu.Unlock()

@@ -5,16 +5,17 @@ import (
 	"net"
 	"time"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/socket"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
 
-// Inside runs do with a Handler that no client is connected to, logged in as user: what it answers is thrown away. It counts as
+// Inside runs do with a Handler that no client is connected to, logged in by the account own: what it answers is thrown away. It counts as
 // a connection: it has an id, may be terminated, and Run waits for it. The error is do's, or why it could not be called.
-func (s *Server) Inside(user, db string, do func(Handler) error) (err error) {
+func (s *Server) Inside(own catalog.AccountName, db string, do func(Handler) error) (err error) {
 	c := &Conn{
-		server: s, nc: nowhere{}, remote: nowhere{}.RemoteAddr(), sock: socket.New(nowhere{}), status: wire.StatusAutocommit, user: user, collation: insideCollation,
+		server: s, nc: nowhere{}, remote: nowhere{}.RemoteAddr(), sock: socket.New(nowhere{}), status: wire.StatusAutocommit, user: own.User(), collation: insideCollation,
 		caps: wire.CapProtocol41 | wire.CapTransactions | wire.CapMultiResults | wire.CapPSMultiResults | wire.CapDeprecateEOF,
 	}
 	c.set(busy)
@@ -32,7 +33,7 @@ func (s *Server) Inside(user, db string, do func(Handler) error) (err error) {
 	}()
 	c.handler = s.cfg.NewHandler(c)
 	defer c.closeHandler()
-	if err := c.handler.Authenticated(user, db, nil); err != nil {
+	if err := c.handler.Authenticated(own, db, nil); err != nil {
 		return err
 	}
 	err = do(c.handler)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"skarv/pkg/catalog"
 	"skarv/pkg/sqlerr"
 	"skarv/pkg/wire"
 )
@@ -172,12 +173,12 @@ func (c *Conn) shakeHands() error {
 	if err := l.authenticate(); err != nil {
 		return err
 	}
-	if c.surplus && !c.administrator(r.User) {
+	if c.surplus && !l.account.Administers() {
 		s.metrics.refused.Inc()
 		return sqlerr.TooManyConnections.New()
 	}
 	c.collation = uint16(r.Collation)
-	if err := c.welcome(r.User, r.DB, r.Attributes); err != nil {
+	if err := c.welcome(l.account.Name, r.DB, r.Attributes); err != nil {
 		return err
 	}
 	c.startCompression(r.ZstdLevel)
@@ -195,12 +196,6 @@ func (c *Conn) shakeHands() error {
 	return nil
 }
 
-// administrator reports whether user, who has logged in, may do everything.
-func (c *Conn) administrator(user string) bool {
-	a := c.handler.Account(user)
-	return a != nil && a.Administers()
-}
-
 // startTLS answers an SSLRequest and returns the client's next packet, its real response. Reading has stopped exactly at the end
 // of the request, so that nothing sent in the clear can pass for what comes inside TLS.
 func (c *Conn) startTLS() ([]byte, error) {
@@ -213,10 +208,10 @@ func (c *Conn) startTLS() ([]byte, error) {
 	return c.ReadPacket()
 }
 
-// welcome hands the authenticated user to the Handler and sends OK.
-func (c *Conn) welcome(user, db string, attrs map[string]string) error {
-	c.user = user
-	if err := c.handler.Authenticated(user, db, attrs); err != nil {
+// welcome hands the account of the authenticated user to the Handler and sends OK.
+func (c *Conn) welcome(own catalog.AccountName, db string, attrs map[string]string) error {
+	c.user = own.User()
+	if err := c.handler.Authenticated(own, db, attrs); err != nil {
 		return err
 	}
 	ok := wire.OK{Status: c.status}
@@ -280,7 +275,7 @@ func (c *Conn) changeUser(body []byte) error {
 	}
 	c.server.metrics.logins.WithLabelValues("ok").Inc()
 	c.collation = u.Collation
-	if err := c.welcome(u.User, u.DB, u.Attributes); err != nil {
+	if err := c.welcome(l.account.Name, u.DB, u.Attributes); err != nil {
 		if sqlerr.HasCode(err, sqlerr.UnknownDatabase) && maria {
 			return c.WriteErr(sqlerr.From(err))
 		}

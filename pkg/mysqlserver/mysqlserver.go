@@ -32,12 +32,13 @@ import (
 // Handler is one client's session as its connection sees it. All methods are called from the connection's goroutine,
 // one at a time.
 type Handler interface {
-	// Account returns how to verify user; nil for an unknown user, with whom the protocol is run to its end all the same.
+	// Account returns the account by which user logs in from where the client is (Conn.Origin), and so how to verify him; nil for an unknown user, with
+	// whom the protocol is run to its end all the same.
 	Account(user string) *catalog.Account
-	// Authenticated is called once after login, and again after each COM_CHANGE_USER, before the client is told. db may be empty,
-	// attrs nil. A returned *sqlerr.Error is sent to the client and ends the connection, but for a database that there is not, behind
+	// Authenticated is called once after login, and again after each COM_CHANGE_USER, before the client is told. own is the name of the account
+	// that was verified, which may not be there any more, or not be the one that Account would return by now. db may be empty, attrs nil. A returned *sqlerr.Error is sent to the client and ends the connection, but for a database that there is not, behind
 	// COM_CHANGE_USER on MariaDB: the session goes on as the user's.
-	Authenticated(user, db string, attrs map[string]string) error
+	Authenticated(own catalog.AccountName, db string, attrs map[string]string) error
 	// Refused is called, on MariaDB, when the client has tried COM_CHANGE_USER in vain: the session goes on as the same user's, but has
 	// lost what was its own.
 	Refused() error

@@ -169,10 +169,10 @@ type echo struct{ c *mysqlserver.Conn }
 func (e *echo) Account(string) *catalog.Account {
 	return &catalog.Account{AuthPlugin: wire.CachingSHA2Password}
 }
-func (e *echo) Authenticated(string, string, map[string]string) error { return nil }
-func (e *echo) Refused() error                                        { return nil }
-func (e *echo) Close()                                                {}
-func (e *echo) Handle(wire.Command, []byte) error                     { return e.c.WriteOK(wire.OK{}) }
+func (e *echo) Authenticated(catalog.AccountName, string, map[string]string) error { return nil }
+func (e *echo) Refused() error                                                     { return nil }
+func (e *echo) Close()                                                             {}
+func (e *echo) Handle(wire.Command, []byte) error                                  { return e.c.WriteOK(wire.OK{}) }
 
 func startEcho(t testing.TB) string {
 	key, err := rsa.GenerateKey(rand.Reader, 2048) // not in the background of what is measured

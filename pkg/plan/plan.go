@@ -155,7 +155,7 @@ type Access struct {
 	Function                 bool // Routine is one, else a procedure
 	Privilege                catalog.Privilege
 	// As is the account that needs it: the definer of the view or function that reads there. "": the session's.
-	As string
+	As catalog.AccountName
 	// View, not nil: it is needed behind this view of the statement, which is what clients are told of if it is lacking.
 	View *catalog.Table
 	// Tells: the account is to be told how View is made (EXPLAIN).

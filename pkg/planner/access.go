@@ -141,7 +141,7 @@ func (b *build) locksBehind(t *catalog.Table) {
 // calledAs is a call of a stored function by an account ("": the session's), behind a view of the statement or none.
 type calledAs struct {
 	function *catalog.Routine
-	by       string
+	by       catalog.AccountName
 	behind   *catalog.Table
 }
 

@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 				s.snap.Routines[r.Key()] = r
 				return ""
 			case "security": // view or function, definer, and invoker if it is whoever uses it
-				security := catalog.Security{Definer: d.CmdArgs[1].Key, Invoker: len(d.CmdArgs) > 2}
+				security := catalog.Security{Definer: catalog.AccountName(d.CmdArgs[1].Key), Invoker: len(d.CmdArgs) > 2}
 				if r := s.snap.Routine(s.db, d.CmdArgs[0].Key, true); r != nil {
 					r.Security = security
 				} else {
@@ -126,7 +126,7 @@ func accessGolden(t *testing.T, d *datadriven.TestData, p *Planner, s *testSchem
 				name = "program " + a.Database + "." + a.Routine
 			}
 			if a.As != "" {
-				what += " by " + a.As
+				what += " by " + a.As.String()
 			}
 			if a.View != nil {
 				what += " behind " + a.View.Name

@@ -173,7 +173,7 @@ func (p *parser) head(prog *Program) error {
 			p.pos++
 		}
 		prog.Definer = sqlparse.Span{Start: start, End: p.peek(0).Start}
-		prog.DefinerName = p.account(start)
+		prog.DefinerName, prog.DefinerHost = p.account(start)
 	}
 	if p.accept("AGGREGATE") {
 		return sqlerr.Unsupported("aggregate stored functions", "aggregate in the statement")
@@ -228,19 +228,22 @@ func (p *parser) head(prog *Program) error {
 	return p.characteristics(prog)
 }
 
-// account is the name in the clause DEFINER = account that begins at start and ends here; empty for CURRENT_USER.
-func (p *parser) account(start int) string {
+// account is the name and the host in the clause DEFINER = account that begins at start and ends here; empty for CURRENT_USER.
+func (p *parser) account(start int) (name, host string) {
 	for at := p.pos - 1; at > 0 && p.toks[at].Start > start; at-- {
 		if !p.st.Is(p.toks[at-1], "=") {
 			continue
 		}
 		t := p.toks[at]
 		if t.Kind == sqlparse.Word && p.st.Is(t, "CURRENT_USER") {
-			return ""
+			return "", ""
 		}
-		return string(p.st.AppendName(nil, t))
+		for _, h := range p.toks[at+1 : p.pos] { // an @ of its own, or in one with the host
+			host = string(p.st.AppendName(nil, h))
+		}
+		return string(p.st.AppendName(nil, t)), host
 	}
-	return ""
+	return "", ""
 }
 
 // Text is the text of the tokens from..to-1.

@@ -36,8 +36,8 @@ type Program struct {
 	IfNotExists bool
 	// Definer is the clause DEFINER = account, with the space behind it; empty if there is none.
 	Definer sqlparse.Span
-	// DefinerName is the account's name without host; empty if it is whoever creates the program.
-	DefinerName string
+	// DefinerName and DefinerHost are the account's, as they are written; both are empty if it is whoever creates the program.
+	DefinerName, DefinerHost string
 	// Invoker: it runs as whoever calls it (SQL SECURITY INVOKER).
 	Invoker bool
 

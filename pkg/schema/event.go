@@ -16,7 +16,7 @@ import (
 
 // EventState is what servers do not know of an event: there all have the status of ones that run elsewhere. It is part of stored jobs.
 type EventState struct {
-	Definer string `json:"definer"`
+	Definer catalog.AccountName `json:"definer"`
 	// Status is "" if the event keeps the one it has.
 	Status catalog.EventStatus `json:"status,omitempty"`
 	Since  time.Time           `json:"since"`

@@ -122,7 +122,7 @@ func (a accountChanges) Run(ctx context.Context, st *account.Statement, by accou
 }
 
 // Own implements session.Accounts.
-func (a accountChanges) Own(ctx context.Context, name string, k catalog.RoutineKey) error {
+func (a accountChanges) Own(ctx context.Context, name catalog.AccountName, k catalog.RoutineKey) error {
 	revision, err := a.store.Own(ctx, name, k)
 	return a.shown(ctx, revision, err)
 }

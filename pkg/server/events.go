@@ -12,6 +12,7 @@ import (
 	"skarv/pkg/mysqlserver"
 	"skarv/pkg/schema"
 	"skarv/pkg/session"
+	"skarv/pkg/sqlerr"
 	"skarv/pkg/sqltypes"
 )
 
@@ -24,7 +25,11 @@ func (s *Server) newEvents(proxy *mysqlserver.Server) *event.Scheduler {
 		Store: s.store, Snapshot: s.follower.Snapshot, Next: s.follower.Wait, Process: s.id, Log: s.log, Registerer: s.registry,
 		Ask: s.askInZone,
 		Run: func(e *catalog.Event) error {
-			return proxy.Inside(e.Definer, "", func(h mysqlserver.Handler) error { return h.(*session.Session).RunEvent(e) })
+			definer := s.follower.Snapshot().Definer(e.Definer)
+			if definer == nil {
+				return sqlerr.NoSuchUser.New(e.Definer.User(), e.Definer.Host())
+			}
+			return proxy.Inside(definer.Name, "", func(h mysqlserver.Handler) error { return h.(*session.Session).RunEvent(e) })
 		},
 		Finish: s.finishEvent,
 	})

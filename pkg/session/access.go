@@ -21,9 +21,9 @@ func (s *Session) authorise(p *plan.Plan) error {
 		if !s.actsItself(a) {
 			if by, own = s.snap.Definer(a.As), false; by == nil {
 				if a.View != nil && !s.admin { // who the definer was, only administrators are told
-					return sqlerr.AccessDenied.New(s.account.Name, "%", "YES")
+					return sqlerr.AccessDenied.New(s.account.Name.User(), s.account.Name.Host(), "YES")
 				}
-				return sqlerr.NoSuchUser.New(a.As)
+				return sqlerr.NoSuchUser.New(a.As.User(), a.As.Host())
 			}
 		}
 		if !may(by, a) {
@@ -60,9 +60,9 @@ func (s *Session) actAs(security catalog.Security) (back func(), err error) {
 	if name := security.As(""); name != "" && name != s.account.Name {
 		definer := s.snap.Definer(name)
 		if definer == nil {
-			return nil, sqlerr.NoSuchUser.New(name)
+			return nil, sqlerr.NoSuchUser.New(name.User(), name.Host())
 		}
-		s.account, s.roles, s.admin, s.definer = definer, s.snap.DefinerRoles(s.snap.Accounts[name]), definer.Administers(), name
+		s.account, s.roles, s.admin, s.definer = definer, s.snap.DefinerRoles(s.snap.Accounts[definer.Name]), definer.Administers(), name
 	}
 	s.vouched = false
 	return func() { s.account, s.roles, s.admin, s.definer, s.vouched = account, roles, admin, was, vouched }, nil
@@ -95,7 +95,7 @@ func (s *Session) denied(by *catalog.Account, a plan.Access) error {
 	lacks := a.Privilege &^ has(by, a)
 	host := s.accountHost()
 	if !s.actsItself(a) {
-		host = "%"
+		host = by.Name.Host()
 	}
 	switch {
 	case a.Tells && s.cfg.Dialect.MariaDB():
@@ -109,22 +109,22 @@ func (s *Session) denied(by *catalog.Account, a plan.Access) error {
 	case a.Routine != "":
 		return account.RoutineDenied(lacks, by.Name, a.Database, a.Routine)
 	case a.Table != "":
-		return account.TableDenied(s.snap.Flavor, foremost(lacks), by.Name, host, a.Database, a.Table)
+		return account.TableDenied(s.snap.Flavor, foremost(lacks), by.Name.User(), host, a.Database, a.Table)
 	}
 	return s.deniedDB(a.Database)
 }
 
-// accountHost is where the account is, as errors name it: the client's host, but a definer has none.
+// accountHost is where the account is, as errors name it: the client's host, or what a definer has for one.
 func (s *Session) accountHost() string {
 	if s.definer != "" {
-		return "%"
+		return s.definer.Host()
 	}
-	return s.host
+	return s.origin.Host
 }
 
 // deniedDB is what a server says to a client that may not use a database, of which it names the account, not the client's host.
 func (s *Session) deniedDB(db string) error {
-	return sqlerr.AccessDeniedDB.New(s.account.Name, "%", db)
+	return sqlerr.AccessDeniedDB.New(s.account.Name.User(), s.account.Name.Host(), db)
 }
 
 // foremost is of what an account lacks what a server asks for first.

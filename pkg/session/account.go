@@ -65,28 +65,25 @@ func (s *Session) changeAccounts() error {
 
 // shownAccount is the account that the SHOW at hand is about. Everybody may see his own, and the role that is active on MariaDB, administrators those of
 // others; of is nil if there is no such account.
-func (s *Session) shownAccount() (sh account.Shown, of *catalog.Account, err error) {
+func (s *Session) shownAccount(ofGrants bool) (sh account.Shown, of *catalog.Account, err error) {
 	if sh, err = account.ParseShown(s.stmt); err != nil {
 		return sh, nil, cmp.Or(s.fault(s.anyGroup()), err)
 	}
 	mariadb := s.cfg.Dialect.MariaDB()
 	switch {
 	case sh.Current:
-		sh.Name, sh.Host = s.account.Name, "%"
+		sh.Name = s.account.Name
 		return sh, s.ownAccount(), nil
 	case sh.Role:
 		if active := s.activeRole(); active != nil {
 			return sh, active, nil
 		}
-		sh.Name, sh.Host = s.account.Name, "%"
+		sh.Name = s.account.Name
 		return sh, nil, nil
-	case sh.Name == s.account.Name && sh.Host == "%":
+	case sh.Name == s.account.Name:
 		return sh, s.ownAccount(), nil
 	}
-	if sh.Host == "%" {
-		of = s.snap.Accounts[sh.Name]
-	}
-	if mariadb && of != nil && of.Role {
+	if of = s.snap.Accounts[sh.Name]; mariadb && of != nil && of.Role {
 		switch active := s.activeRole(); {
 		case sh.Hosted:
 			of = nil
@@ -95,27 +92,30 @@ func (s *Session) shownAccount() (sh account.Shown, of *catalog.Account, err err
 		}
 	}
 	if !s.account.Administers() {
-		if mariadb {
-			return sh, nil, sqlerr.AccessDeniedDB.New(s.account.Name, "%", "mysql")
+		if ofGrants && !mariadb && sh.Name.User() == s.account.Name.User() { // another of the user's own
+			return sh, of, nil
 		}
-		return sh, nil, account.TableDenied(s.snap.Flavor, catalog.MaySelect, s.account.Name, s.accountHost(), "mysql", "user")
+		if mariadb {
+			return sh, nil, sqlerr.AccessDeniedDB.New(s.account.Name.User(), s.account.Name.Host(), "mysql")
+		}
+		return sh, nil, account.TableDenied(s.snap.Flavor, catalog.MaySelect, s.account.Name.User(), s.accountHost(), "mysql", "user")
 	}
 	return sh, of, nil
 }
 
 // showGrants is SHOW GRANTS [FOR ...].
 func (s *Session) showGrants() error {
-	sh, of, err := s.shownAccount()
+	sh, of, err := s.shownAccount(true)
 	if err != nil {
 		return err
 	}
 	if of == nil {
-		return sqlerr.NoSuchGrant.New(sh.Name, sh.Host)
+		return sqlerr.NoSuchGrant.New(sh.Name.User(), sh.Name.Host())
 	}
-	t := rowset.New("Grants for " + of.Name + "@%")
+	t := rowset.New("Grants for " + of.Name.At())
 	mariadb := s.cfg.Dialect.MariaDB()
 	if mariadb && of.Role {
-		t = rowset.New("Grants for " + of.Name)
+		t = rowset.New("Grants for " + of.Name.User())
 	}
 	t.Columns[0].Flags, t.Columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	switch {
@@ -148,7 +148,7 @@ func (s *Session) grantsOfMariaDB(t *rowset.Table, sh account.Shown, of *catalog
 	}
 	for _, a := range list {
 		for role, g := range s.snap.Accounts.Granted(a) {
-			text := "GRANT " + sqltypes.QuoteName(role.Name) + " TO " + s.grantee(a)
+			text := "GRANT " + sqltypes.QuoteName(role.Name.User()) + " TO " + s.grantee(a)
 			if g.Admin {
 				text += " WITH ADMIN OPTION"
 			}
@@ -157,16 +157,16 @@ func (s *Session) grantsOfMariaDB(t *rowset.Table, sh account.Shown, of *catalog
 		s.grantsOf(t, a)
 	}
 	for _, role := range of.DefaultRoles {
-		t.Add("SET DEFAULT ROLE " + sqltypes.QuoteName(role) + " FOR " + s.grantee(of))
+		t.Add("SET DEFAULT ROLE " + sqltypes.QuoteName(role.User()) + " FOR " + s.grantee(of))
 	}
 }
 
 // grantee is an account as GRANT names it.
 func (s *Session) grantee(a *catalog.Account) string {
 	if a.Role && s.cfg.Dialect.MariaDB() {
-		return sqltypes.QuoteName(a.Name)
+		return sqltypes.QuoteName(a.Name.User())
 	}
-	return sqltypes.QuoteName(a.Name) + "@`%`"
+	return a.Name.Quoted()
 }
 
 // grantsOf are the rows of SHOW GRANTS for the privileges of an account.
@@ -243,18 +243,18 @@ func required(a *catalog.Account) string {
 
 // showCreateUser is SHOW CREATE USER [...].
 func (s *Session) showCreateUser() error {
-	sh, of, err := s.shownAccount()
+	sh, of, err := s.shownAccount(false)
 	if err != nil {
 		return err
 	}
 	mariadb := s.cfg.Dialect.MariaDB()
 	switch {
 	case mariadb && of != nil && of.Role && !s.account.Administers():
-		return sqlerr.AccessDeniedDB.New(s.account.Name, "%", "mysql")
+		return sqlerr.AccessDeniedDB.New(s.account.Name.User(), s.account.Name.Host(), "mysql")
 	case mariadb && (of == nil || of.Role):
 		return account.NoSuchUser(catalog.MariaDB)
 	case of == nil:
-		return sqlerr.CannotUser.New("SHOW CREATE USER", fmt.Sprintf("'%s'@'%s'", sh.Name, sh.Host)+account.NoAccount)
+		return sqlerr.CannotUser.New("SHOW CREATE USER", fmt.Sprintf("'%s'@'%s'", sh.Name.User(), sh.Name.Host())+account.NoAccount)
 	}
 	text := "CREATE USER " + s.grantee(of)
 	switch {
@@ -265,10 +265,11 @@ func (s *Session) showCreateUser() error {
 		}
 		if roles := s.snap.Accounts.Defaults(of); roles != nil {
 			slices.Sort(roles)
+			quoted := make([]string, len(roles))
 			for i, name := range roles {
-				roles[i] = sqltypes.QuoteName(name) + "@`%`"
+				quoted[i] = name.Quoted()
 			}
-			text += " DEFAULT ROLE " + strings.Join(roles, ",")
+			text += " DEFAULT ROLE " + strings.Join(quoted, ",")
 		}
 		state := "PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK"
 		switch {
@@ -283,7 +284,7 @@ func (s *Session) showCreateUser() error {
 			text += " ACCOUNT LOCK"
 		}
 	}
-	t := rowset.New(fmt.Sprintf("CREATE USER for %s@%%", of.Name))
+	t := rowset.New("CREATE USER for " + of.Name.At())
 	t.Columns[0].Flags, t.Columns[0].Length = sqltypes.FlagNotNull, 1024*4
 	t.Add(text)
 	return s.send(t)

@@ -13,17 +13,18 @@ import (
 	"skarv/pkg/sqltypes"
 )
 
-// RunEvent runs the body of an event once, as a procedure of the account that has logged in, which must be its definer. What it
+// RunEvent runs the body of an event once, as a procedure of the account that has logged in, which must be that of its definer. What it
 // selects is not for anybody. The session is to be closed then.
 func (s *Session) RunEvent(e *catalog.Event) error {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	s.snap = s.snapshot()
-	if own := s.snap.Client(s.user); own != nil {
+	s.origin = e.Definer.Origin()
+	if own := s.snap.Accounts[s.identity]; own != nil {
 		s.roles = s.snap.DefinerRoles(own)
 	}
 	if !s.followAccount() {
-		return sqlerr.NoSuchUser.New(s.user)
+		return sqlerr.NoSuchUser.New(s.identity.User(), s.identity.Host())
 	}
 	if err := s.check(e.Database, "", catalog.MayEvent); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (s *Session) showCreateEvent(e *catalog.Event) error {
 	}
 	const textAt = 3
 	if len(rows) == 1 && len(rows[0]) > textAt && rows[0][textAt] != nil {
-		rows[0][textAt] = []byte("CREATE DEFINER=" + sqltypes.QuoteName(e.Definer) + "@`%` " + strings.TrimPrefix(e.Text, "CREATE "))
+		rows[0][textAt] = []byte("CREATE DEFINER=" + e.Definer.Quoted() + " " + strings.TrimPrefix(e.Text, "CREATE "))
 	}
 	return s.sendRows(cols, rows)
 }
@@ -96,7 +97,7 @@ func (s *Session) showEvents(db string) error {
 	}
 	for _, r := range rows {
 		if e := s.snap.Event(string(r[dbAt]), string(r[nameAt])); e != nil {
-			if r[definerAt] = []byte(e.Definer + "@%"); e.Status != catalog.EventAside { // as servers have all of them, each in its words
+			if r[definerAt] = []byte(e.Definer.At()); e.Status != catalog.EventAside { // as servers have all of them, each in its words
 				r[statusAt] = []byte(e.Status)
 			}
 		}

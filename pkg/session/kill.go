@@ -57,7 +57,7 @@ func (s *Session) kill(id uint64, query bool) error {
 	if uint64(uint32(id)) != id {
 		return sqlerr.UnknownThread.New(id)
 	}
-	onlyUser := s.account.Name
+	onlyUser := s.account.Name.User()
 	if s.account.Administers() {
 		onlyUser = ""
 	}

@@ -100,7 +100,7 @@ func (s *Session) viewer() *metadata.Viewer {
 		return cols, rows, nil
 	}
 	return &metadata.Viewer{
-		Snapshot: s.snap, Account: s.account, Roles: s.activeRoles(), User: s.account.Name, Host: "%", Database: s.db, Dialect: s.cfg.Dialect, Mode: s.Mode,
+		Snapshot: s.snap, Account: s.account, Roles: s.activeRoles(), User: s.account.Name, Database: s.db, Dialect: s.cfg.Dialect, Mode: s.Mode,
 		Columns: func(table string) ([]sqltypes.Column, error) {
 			cols, _, err := ask(s.anyGroup(), "SELECT * FROM "+table+" LIMIT 0")
 			return cols, err

@@ -14,7 +14,7 @@ import (
 func (s *Session) processes() []processlist.Process {
 	list := s.allProcesses()
 	if s.account.Global()&catalog.MayProcess == 0 {
-		list = slices.DeleteFunc(list, func(p processlist.Process) bool { return p.User != s.account.Name })
+		list = slices.DeleteFunc(list, func(p processlist.Process) bool { return p.User != s.account.Name.User() })
 	}
 	slices.SortFunc(list, func(a, b processlist.Process) int { return int(int64(a.ID) - int64(b.ID)) })
 	return list

@@ -116,13 +116,13 @@ func (s *Session) asClient(e *sqlerr.Error) *sqlerr.Error {
 	before, rest, _ := strings.Cut(e.Message, " user '")
 	user, rest, _ := strings.Cut(rest, "'@'")
 	_, rest, ok := strings.Cut(rest, "'")
-	ours := s.snap.Accounts[user] == nil || slices.ContainsFunc(s.snap.Groups, func(g *catalog.NodeGroup) bool { return g.Primary.User == user })
+	ours := s.snap.Accounts[catalog.NameOf(user, catalog.AnyHost)] == nil && s.snap.Hosted[user] == nil || slices.ContainsFunc(s.snap.Groups, func(g *catalog.NodeGroup) bool { return g.Primary.User == user })
 	if !ok || !ours { // it is the session's own error, which may name a definer
 		return e
 	}
-	host := s.host
+	host := s.origin.Host
 	if e.Code == sqlerr.AccessDeniedDB {
-		host = "%" // the account's
+		host = s.identity.Host()
 	}
 	return &sqlerr.Error{Code: e.Code, State: e.State, Message: before + " user '" + s.user + "'@'" + host + "'" + rest}
 }

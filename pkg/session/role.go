@@ -18,11 +18,11 @@ import (
 
 // followAccount takes from the snapshot at hand what the client may do; false: there is no such account.
 func (s *Session) followAccount() bool {
-	own := s.snap.Client(s.user)
-	if own == nil {
+	own := s.snap.Accounts[s.identity]
+	if own == nil || own.Role {
 		return false
 	}
-	s.account, s.accountFrom = s.snap.Accounts.With(own, s.roles), s.snap
+	s.account, s.accountFrom = s.snap.Acting(own, s.origin, s.roles), s.snap
 	s.admin = s.account.Administers()
 	return true
 }
@@ -53,7 +53,7 @@ func (s *Session) setRole(st *account.Statement, by account.Session) error {
 
 // activeRoles are the names of the roles that SET ROLE or the login has made active, in the order in which servers tell them. Some may have been
 // taken away since.
-func (s *Session) activeRoles() []string {
+func (s *Session) activeRoles() []catalog.AccountName {
 	names := slices.Clone(s.roles)
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -61,16 +61,19 @@ func (s *Session) activeRoles() []string {
 
 // currentRole is what CURRENT_ROLE() gives; ok is false if that is what servers say who know of no role.
 func (s *Session) currentRole(stmt *sqlparse.Statement) (v substitution.Value, ok bool) {
-	names := s.activeRoles()
-	if len(names) == 0 {
+	roles := s.activeRoles()
+	if len(roles) == 0 {
 		return v, false
+	}
+	names := make([]string, len(roles))
+	for i, role := range roles {
+		if names[i] = role.User(); !s.cfg.Dialect.MariaDB() {
+			names[i] = role.Quoted()
+		}
 	}
 	typed := "IFNULL(CURRENT_ROLE(), %s)"
 	if !s.cfg.Dialect.MariaDB() {
 		typed = "IF(1, %s, CURRENT_ROLE())"
-		for i, name := range names {
-			names[i] = sqltypes.QuoteName(name) + "@`%`"
-		}
 	}
 	text := sqltypes.Quoted(strings.Join(names, ","), stmt.Mode()&sqlparse.NoBackslashEscapes != 0)
 	return substitution.Value{Text: text, Typed: typed}, true

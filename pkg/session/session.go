@@ -103,7 +103,7 @@ type Accounts interface {
 	// Run does what a statement says, and returns when this process's snapshot shows it. Errors are *sqlerr.Error.
 	Run(ctx context.Context, st *account.Statement, by account.Session) (notes []*sqlerr.Error, err error)
 	// Own gives an account all on a function or procedure that it has made.
-	Own(ctx context.Context, name string, k catalog.RoutineKey) error
+	Own(ctx context.Context, name catalog.AccountName, k catalog.RoutineKey) error
 	// Forget takes away what accounts of snap have been granted on a function or procedure that there is not any more.
 	Forget(ctx context.Context, k catalog.RoutineKey, snap *catalog.Snapshot) error
 }
@@ -126,8 +126,8 @@ type DDLRequest struct {
 	Collation string
 	// Session is further SET statements that bring a fresh session into the client's state.
 	Session []string
-	User    string
-	Roles   []string // of User that are active
+	User    catalog.AccountName
+	Roles   []catalog.AccountName // of User that are active
 	// Made, if not zero: nothing is dropped but the table of that DDLResult.Made.
 	Made uint64
 }
@@ -160,13 +160,14 @@ type Session struct {
 // login is who the client is, until it changes its user.
 type login struct {
 	user        string
-	host        string
-	account     *catalog.Account  // with what its active roles may
-	accountFrom *catalog.Snapshot // the snapshot account was looked up in
-	roles       []string          // that are active, as far as the account has them
-	admin       bool              // of account: an administrator's
+	identity    catalog.AccountName   // by which the client has logged in
+	origin      catalog.Origin        // where it is
+	account     *catalog.Account      // with what its active roles may
+	accountFrom *catalog.Snapshot     // the snapshot account was looked up in
+	roles       []catalog.AccountName // that are active, as far as the account has them
+	admin       bool                  // of account: an administrator's
 
-	definer string // of the program that runs, whose account is meanwhile the session's
+	definer catalog.AccountName // of the program that runs, whose account is meanwhile the session's
 	// vouched: what runs is part of a statement that the account was allowed.
 	vouched bool
 }
@@ -365,26 +366,25 @@ func (s *Session) NewStatement() (*sqlparse.Statement, sqlparse.Mode) {
 
 // Account implements mysqlserver.Handler.
 func (s *Session) Account(user string) *catalog.Account {
-	return s.cfg.Snapshot().Client(user)
+	return s.cfg.Snapshot().Client(user, s.conn.Origin())
 }
 
 // Authenticated implements mysqlserver.Handler: the client has logged in, or changed its user.
-func (s *Session) Authenticated(user, db string, _ map[string]string) error {
+func (s *Session) Authenticated(own catalog.AccountName, db string, _ map[string]string) error {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	login, was := s.account == nil, s.db
 	s.startOver()
 	s.leave()
 	s.handedOver = false
-	s.user, s.db = user, ""
-	s.host = hostOf(s.conn.RemoteAddr())
+	s.user, s.identity, s.origin, s.db = own.User(), own, s.conn.Origin(), ""
 	s.snap = s.cfg.Snapshot()
-	if own := s.snap.Client(user); own != nil {
-		s.roles = s.snap.Accounts.Defaults(own)
+	if a := s.snap.Accounts[own]; a != nil {
+		s.roles = s.snap.Accounts.Defaults(a)
 	}
 	if !s.followAccount() {
 		s.account = nil
-		return sqlerr.AccessDenied.New(user, s.host, "NO")
+		return sqlerr.AccessDenied.New(s.user, s.origin.Host, "NO")
 	}
 	if err := s.reset(login, s.conn.Collation()); err != nil {
 		return err
@@ -400,7 +400,7 @@ func (s *Session) Authenticated(user, db string, _ map[string]string) error {
 	}
 	s.more = false
 	s.conn.SetStatus(s.status())
-	s.client.Login(user, s.conn.RemoteAddr().String())
+	s.client.Login(s.user, s.address())
 	s.cfg.Clients.Add(&s.client)
 	return unknown
 }
@@ -633,7 +633,7 @@ func (s *Session) handle(cmd wire.Command, payload []byte) error {
 // removed ends the session, whose account is not there any more.
 func (s *Session) removed(cmd wire.Command) error {
 	if !cmd.NoAnswer() {
-		why := sqlerr.AccessDenied.New(s.user, s.host, "YES")
+		why := sqlerr.AccessDenied.New(s.user, s.origin.Host, "YES")
 		if len(s.snap.Groups) == 0 {
 			why = NoCluster()
 		}
@@ -755,13 +755,10 @@ func isSystemDB(db string) bool {
 	return kind == catalog.ServerDatabase || kind == catalog.VirtualDatabase
 }
 
-func hostOf(a net.Addr) string {
-	if a == nil || a.Network() == "unix" {
-		return "localhost"
+// address is where the client is as the process list has it: its host and, if it has come by TCP, its port.
+func (s *Session) address() string {
+	if _, port, err := net.SplitHostPort(s.conn.RemoteAddr().String()); err == nil && s.origin.IP != "" {
+		return s.origin.Host + ":" + port
 	}
-	host, _, err := net.SplitHostPort(a.String())
-	if err != nil {
-		return a.String()
-	}
-	return host
+	return s.origin.Host
 }

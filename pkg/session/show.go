@@ -157,7 +157,7 @@ func (s *Session) showPrograms(p *plan.Plan) error {
 		db := string(row[0])
 		r := s.snap.Routine(db, string(row[1]), p.Topic == plan.ShowFunctionStatus)
 		if r != nil && r.Definer != "" && definer >= 0 {
-			row[definer] = []byte(r.Definer + "@%")
+			row[definer] = []byte(r.Definer.At())
 		}
 		return db == catalog.OwnDB || !isSystemDB(db) && !s.account.SeesPrograms(db) && (r == nil || !s.account.SeesRoutine(r))
 	}))

@@ -85,7 +85,7 @@ func (s *Session) sessionFunction(stmt *sqlparse.Statement, name sqlparse.Token)
 	case stmt.Is(name, "CURRENT_ROLE"):
 		return s.currentRole(stmt)
 	case stmt.Is(name, "USER"), stmt.Is(name, "SESSION_USER"), stmt.Is(name, "SYSTEM_USER"):
-		return substitution.Name(s.user+"@"+s.host, stmt.Mode()), true
+		return substitution.Name(s.user+"@"+s.origin.Host, stmt.Mode()), true
 	case stmt.Is(name, "CURRENT_USER"):
 		return substitution.Name(s.currentUser(), stmt.Mode()), true
 	case (stmt.Is(name, "DATABASE") || stmt.Is(name, "SCHEMA")) && strings.EqualFold(s.db, catalog.VirtualDB):
@@ -135,4 +135,4 @@ func (s *Session) sessionVariable(text string) (v substitution.Value, ok bool) {
 }
 
 // currentUser is the account as CURRENT_USER() names it.
-func (s *Session) currentUser() string { return s.account.Name + "@%" }
+func (s *Session) currentUser() string { return s.account.Name.At() }

@@ -79,7 +79,7 @@ func CheckTriggers(snap *catalog.Snapshot, t *catalog.Table) error {
 
 // programTrigger is what statements have to know of a trigger that sessions run. prog is nil if its body cannot be read any more,
 // which whoever runs it will say.
-func programTrigger(x *schema.Trigger, body, definer string, prog *routine.Program, t *catalog.Table) *catalog.Trigger {
+func programTrigger(x *schema.Trigger, body string, definer catalog.AccountName, prog *routine.Program, t *catalog.Table) *catalog.Trigger {
 	out := &catalog.Trigger{Name: x.Name, Before: x.Before, Event: x.Event, Volatile: true,
 		Program: &catalog.TriggerProgram{Body: body, SQLMode: x.SQLMode, Collation: x.Collation, Definer: definer}}
 	if prog == nil {
@@ -106,7 +106,7 @@ func Triggers(snap *catalog.Snapshot, def *schema.Definition, t *catalog.Table) 
 			if err != nil {
 				prog = nil
 			}
-			t.Triggers = append(t.Triggers, *programTrigger(&x, body, definer, prog, t))
+			t.Triggers = append(t.Triggers, *programTrigger(&x, body, catalog.AccountName(definer), prog, t))
 			continue
 		}
 		tr := &catalog.Trigger{Name: x.Name, Before: x.Before, Event: x.Event, Unknown: true}

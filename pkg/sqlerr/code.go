@@ -489,7 +489,7 @@ func definitionOf(c Code) definition {
 	case TableUsedByCaller:
 		return definition{"HY000", "Can't update table '%s' in stored function/trigger because it is already used by statement which invoked this stored function/trigger"}
 	case NoSuchUser:
-		return definition{"HY000", "The user specified as a definer ('%s'@'%%') does not exist"}
+		return definition{"HY000", "The user specified as a definer ('%s'@'%s') does not exist"}
 	case RowIsReferenced:
 		return definition{"23000", "Cannot delete or update a parent row: a foreign key constraint fails %s"}
 	case NoReferencedRow:

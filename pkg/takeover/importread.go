@@ -260,7 +260,7 @@ func (i *importer) readShown(ctx context.Context, b *body) (err error) {
 	if b.shown, err = schema.ReadProgram(ctx, i.s, o); err != nil || b.kind != routine.Event {
 		return err
 	}
-	w := &schema.EventState{Definer: accountName(b.definer), Status: catalog.EventStatus(b.status), Since: time.Now().UTC().Truncate(time.Second)}
+	w := &schema.EventState{Definer: definerName(b.definer), Status: catalog.EventStatus(b.status), Since: time.Now().UTC().Truncate(time.Second)}
 	if w.Status != catalog.EventEnabled && w.Status != catalog.EventDisabled {
 		w.Status = catalog.EventAside
 	}

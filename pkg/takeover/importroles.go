@@ -31,13 +31,13 @@ func (i *importer) readRoles(ctx context.Context, list []*serverAccount, byName 
 		defaults = "SELECT user, host, default_role, '' FROM mysql.user WHERE default_role <> '' ORDER BY 1, 2"
 	}
 	err := i.s.Rows(ctx, func(r *sql.Rows) error {
-		var user, host, roleHost string
+		var user, host, role, roleHost string
 		var g catalog.RoleGrant
-		if err := r.Scan(&user, &host, &g.Name, &roleHost, &g.Admin); err != nil {
+		if err := r.Scan(&user, &host, &role, &roleHost, &g.Admin); err != nil {
 			return err
 		}
 		if a := byName["'"+user+"'@'"+host+"'"]; a != nil {
-			g.ID = roleHost // until grantRoles
+			g.Name = catalog.NameOf(role, catalog.FoldHost(roleHost))
 			a.roles = append(a.roles, g)
 		}
 		return nil
@@ -51,7 +51,7 @@ func (i *importer) readRoles(ctx context.Context, list []*serverAccount, byName 
 			return err
 		}
 		if a := byName["'"+user+"'@'"+host+"'"]; a != nil {
-			a.defaults = append(a.defaults, role)
+			a.defaults = append(a.defaults, catalog.NameOf(role, catalog.FoldHost(roleHost)))
 		}
 		return nil
 	}, defaults)
@@ -84,7 +84,7 @@ func (i *importer) readGrants(ctx context.Context, a *serverAccount) error {
 		switch {
 		case err != nil && strings.HasSuffix(text, " TO "+sqltypes.QuoteName(a.name)):
 			a.unknown = append(a.unknown, text)
-		case err == nil && grant.Verb == account.Grant && grant.Users[0].Name == a.name:
+		case err == nil && grant.Verb == account.Grant && grant.Users[0].Name == a.account():
 			a.privileges[grant.On] = account.Completed(a.privileges[grant.On]|grant.Given(), grant.On)
 		}
 		return nil
@@ -98,16 +98,15 @@ func (i *importer) grantRoles(x *ImportedAccount, a *serverAccount) {
 	}
 	var lost []string
 	for _, g := range a.roles {
-		host := g.ID
-		at := slices.IndexFunc(i.accounts, func(role ImportedAccount) bool { return role.Name == g.Name+"@"+host && role.Imported })
-		if at < 0 {
-			lost = append(lost, g.Name)
+		at := slices.IndexFunc(i.accounts, func(role ImportedAccount) bool { return role.Imported && role.account.Name == g.Name })
+		if at < 0 || i.facts.Node.Flavor == catalog.MariaDB && !i.accounts[at].account.Role {
+			lost = append(lost, g.Name.String())
 			continue
 		}
 		g.ID = i.accounts[at].account.ID
 		x.account.Roles = append(x.account.Roles, g)
 	}
-	x.account.DefaultRoles = slices.DeleteFunc(a.defaults, func(name string) bool { return slices.Contains(lost, name) })
+	x.account.DefaultRoles = slices.DeleteFunc(a.defaults, func(name catalog.AccountName) bool { return slices.Contains(lost, name.String()) })
 	if lost != nil {
 		x.Problem = strings.TrimPrefix(x.Problem+"; without the roles "+strings.Join(lost, ", "), "; ")
 	}

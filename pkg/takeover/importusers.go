@@ -32,7 +32,7 @@ type serverAccount struct {
 	tls                      string // what TLS it must use, as mysql.user has it; "": none
 	role                     bool   // nobody logs in by it
 	roles                    []catalog.RoleGrant
-	defaults                 []string
+	defaults                 []catalog.AccountName
 	privileges               map[account.On]catalog.Privilege
 	unknown                  []string // privileges that accounts of the cluster do not have
 }
@@ -86,12 +86,12 @@ func (i *importer) readAccounts(ctx context.Context) error {
 	if err := i.readRoles(ctx, list, byName); err != nil {
 		return err
 	}
-	seen := map[string]int{}
+	seen := map[catalog.AccountName]int{}
 	for _, a := range list {
-		seen[a.name]++
+		seen[a.account()]++
 	}
 	for _, a := range list {
-		i.accounts = append(i.accounts, i.account(a, seen[a.name] > 1))
+		i.accounts = append(i.accounts, i.account(a, seen[a.account()] > 1))
 	}
 	for n, a := range list {
 		i.grantRoles(&i.accounts[n], a)
@@ -114,7 +114,12 @@ func (a *serverAccount) has(on account.On, privilege string, grantable bool) {
 	a.privileges[on] = account.Completed(a.privileges[on]|p, on)
 }
 
-// account decides on one account; several says that there are others of its name, for other hosts.
+// account is its name in the cluster, where roles of MariaDB have one of those of accounts.
+func (a *serverAccount) account() catalog.AccountName {
+	return catalog.NameOf(a.name, catalog.FoldHost(a.host))
+}
+
+// account decides on one account; several says that it is a role and an account of one name.
 func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 	out := ImportedAccount{Name: a.name + "@" + a.host, Grants: map[account.On]catalog.Privilege{}}
 	lost := false
@@ -137,15 +142,17 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 	case a.name == i.req.Group.Primary.User:
 		out.Problem = "it is Skarv's own on this server"
 	case several:
-		out.Problem = "there are several accounts of that name, for different hosts: the cluster's have no hosts"
-	case a.role && a.host != "" && a.host != "%":
-		out.Problem = "it is a role for one host: the cluster's have no hosts"
+		out.Problem = "there are a role and an account of that name, of which the cluster has one only"
 	case a.role:
-		out.imports(&catalog.Account{Name: a.name, AuthPlugin: plugin, Role: true}, a, lost)
+		out.imports(&catalog.Account{Name: a.account(), AuthPlugin: plugin, Role: true}, a, lost)
 	case a.expired:
 		out.Problem = "its password has expired"
+	case catalog.NamesHost(a.host):
+		out.Problem = "its host is a machine's name, which is not resolved: make one with the address"
+	case !catalog.ValidHost(a.host, i.facts.Node.Flavor):
+		out.Problem = "its host is a network that no address is in"
 	case auth == "" && a.locked:
-		out.imports(&catalog.Account{Name: a.name, AuthPlugin: wire.CachingSHA2Password, Locked: true, RequireTLS: a.tls != ""}, a, lost)
+		out.imports(&catalog.Account{Name: a.account(), AuthPlugin: wire.CachingSHA2Password, Locked: true, RequireTLS: a.tls != ""}, a, lost)
 	case auth == "":
 		out.Problem = "it has no password"
 	case err != nil:
@@ -153,7 +160,7 @@ func (i *importer) account(a *serverAccount, several bool) ImportedAccount {
 	case len(out.Grants) == 0 && len(a.roles) == 0:
 		out.Problem = "it has no privilege on anything that is imported"
 	default:
-		made := &catalog.Account{Name: a.name, AuthPlugin: plugin, AuthString: auth, Locked: a.locked || a.certified(), RequireTLS: a.tls != ""}
+		made := &catalog.Account{Name: a.account(), AuthPlugin: plugin, AuthString: auth, Locked: a.locked || a.certified(), RequireTLS: a.tls != ""}
 		out.imports(made, a, lost)
 	}
 	return out
@@ -172,9 +179,6 @@ func (x *ImportedAccount) imports(made *catalog.Account, a *serverAccount, lost 
 	if a.certified() && !a.locked {
 		problems = append(problems, "it is locked: it needs a certificate or cipher on the server, which is not asked for here; ACCOUNT UNLOCK if TLS and its password are enough")
 	}
-	if a.host != "%" && !a.role {
-		problems = append(problems, "it may log in from any host")
-	}
 	x.Problem = strings.Join(problems, "; ")
 	made.ID = account.NewID()
 	made, err := account.Change{Grants: x.Grants}.Applied(made)
@@ -187,22 +191,24 @@ func (x *ImportedAccount) imports(made *catalog.Account, a *serverAccount, lost 
 
 // definer is the account of the cluster in whose name what is used from now on, which has a definer on the server. If that is none of the cluster, it
 // is "", whoever uses it, and what is noted.
-func (i *importer) definer(what, onServer string) string {
-	name := accountName(onServer)
-	if slices.ContainsFunc(i.accounts, func(a ImportedAccount) bool { return a.Imported && a.account.Name == name && !i.isRole(a) }) {
+func (i *importer) definer(what, onServer string) catalog.AccountName {
+	name := definerName(onServer)
+	imported := catalog.Accounts{}
+	for _, a := range i.accounts {
+		if a.Imported {
+			imported[a.account.Name] = a.account
+		}
+	}
+	flavor := i.facts.Node.Flavor
+	if snap := (&catalog.Snapshot{Flavor: flavor, Accounts: imported, Hosted: imported.Hosted(flavor)}); snap.Definer(name) != nil {
 		return name
 	}
 	i.undefined = append(i.undefined, what)
 	return ""
 }
 
-// accountName is the name of an account of a server without its host.
-func accountName(account string) string {
-	if at := strings.LastIndexByte(account, '@'); at >= 0 {
-		return account[:at]
-	}
-	return account
-}
+// definerName is the definer that a server tells of as user@host.
+func definerName(definer string) catalog.AccountName { return catalog.ParseAccountName(definer) }
 
 func cause(err error) string {
 	for u := errors.Unwrap(err); u != nil; u = errors.Unwrap(err) {

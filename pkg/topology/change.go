@@ -150,7 +150,7 @@ func (c *Change) PutAccount(a *catalog.Account, revision int64) *Change {
 }
 
 // DeleteAccount removes an account.
-func (c *Change) DeleteAccount(name string, revision int64) *Change {
+func (c *Change) DeleteAccount(name catalog.AccountName, revision int64) *Change {
 	return c.remove(c.store.accountKey(name), revision)
 }
 

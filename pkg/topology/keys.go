@@ -72,8 +72,8 @@ func (s *Store) settingKey(name string) string { return s.prefix + kindSetting +
 // eventsOff is the setting that keeps events from running.
 const eventsOff = "events_off"
 
-func (s *Store) accountKey(name string) string {
-	return s.prefix + kindAccount + "/" + url.PathEscape(name)
+func (s *Store) accountKey(name catalog.AccountName) string {
+	return s.prefix + kindAccount + "/" + url.PathEscape(string(name))
 }
 
 func (s *Store) seqKey(id uint64) string {

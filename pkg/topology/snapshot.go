@@ -52,7 +52,7 @@ func (s *Store) Group(ctx context.Context, id placement.NodeGroupID) (g *catalog
 }
 
 // Account reads an account as it is now.
-func (s *Store) Account(ctx context.Context, name string) (a *catalog.Account, revision int64, err error) {
+func (s *Store) Account(ctx context.Context, name catalog.AccountName) (a *catalog.Account, revision int64, err error) {
 	return readObject[catalog.Account](ctx, s, s.accountKey(name))
 }
 
@@ -96,6 +96,7 @@ type builder struct {
 	routines bool                                 // Routines copied since the last snapshot
 	events   bool                                 // Events copied since the last snapshot
 	accounts bool                                 // Accounts copied since the last snapshot
+	hosted   catalog.Flavor                       // of whose servers Hosted is
 }
 
 func newBuilder(s *Store) *builder {
@@ -106,7 +107,7 @@ func newBuilder(s *Store) *builder {
 			Databases: map[string]*catalog.Database{},
 			Routines:  map[catalog.RoutineKey]*catalog.Routine{},
 			Events:    map[catalog.EventKey]*catalog.Event{},
-			Accounts:  map[string]*catalog.Account{},
+			Accounts:  catalog.Accounts{},
 		},
 		groups:  map[placement.NodeGroupID]*catalog.NodeGroup{},
 		orphans: map[string]map[string]*catalog.Table{},
@@ -118,6 +119,9 @@ func newBuilder(s *Store) *builder {
 func (b *builder) snapshot(revision int64) *catalog.Snapshot {
 	if b.maps || b.routines || b.snap.SchemaRevision == 0 {
 		b.snap.SchemaRevision = revision
+	}
+	if b.accounts || b.hosted != b.snap.Flavor {
+		b.snap.Hosted, b.hosted = b.snap.Accounts.Hosted(b.snap.Flavor), b.snap.Flavor
 	}
 	out := b.snap
 	out.Revision = revision
@@ -152,7 +156,7 @@ func (b *builder) apply(kv *mvccpb.KeyValue, deleted bool) bool {
 	case kind == kindSetting && len(names) == 1 && names[0] == eventsOff:
 		b.snap.EventsOff = string(value) == "true"
 	case kind == kindAccount && len(names) == 1:
-		err = b.applyAccount(names[0], value)
+		err = b.applyAccount(catalog.AccountName(names[0]), value)
 	default:
 		return false
 	}
@@ -342,7 +346,7 @@ func (b *builder) applyEvent(key catalog.EventKey, value []byte) error {
 	return nil
 }
 
-func (b *builder) applyAccount(name string, value []byte) error {
+func (b *builder) applyAccount(name catalog.AccountName, value []byte) error {
 	if !b.accounts {
 		b.snap.Accounts = maps.Clone(b.snap.Accounts)
 		b.accounts = true

@@ -20,7 +20,7 @@ func (c *Cluster) sessionTrace(v *Viewer) (*rowset.Table, error) {
 	t := rowset.New("#session", "user", "#step", "at", "#ago_us", "what", "kind", "#node_group", "#error")
 	all := v.Account.Administers()
 	for _, p := range c.Clients.Processes() {
-		if !all && p.User != v.Account.Name {
+		if !all && p.User != v.Account.Name.User() {
 			continue
 		}
 		_, steps, _ := c.Clients.Trace(p.ID)

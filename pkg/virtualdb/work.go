@@ -112,7 +112,7 @@ func (c *Cluster) events(v *Viewer) (*rowset.Table, error) {
 		definer, status := any(nil), "DROPPED"
 		if e != nil {
 			st.Database, st.Name = e.Database, e.Name
-			definer, status = e.Definer, string(e.Status)
+			definer, status = e.Definer.String(), string(e.Status)
 			if v.Snapshot.EventsOff && e.Status == catalog.EventEnabled {
 				status = "ENABLED, event_scheduler is OFF"
 			}

@@ -102,10 +102,6 @@ its tables, where a server may keep them in a table of the view's name.`,
 			func(s *differ.Step, d *differ.Difference) bool {
 				return (d.What == "message" || d.What == "warnings") && s.FirstOf && value.ReplaceAllString(d.Want, "") == value.ReplaceAllString(d.Got, "")
 			}},
-		{"the client's host", `The one server asks for its name; a process of the cluster does not.`,
-			func(s *differ.Step, d *differ.Difference) bool {
-				return (d.What == "message" || d.What == "warnings") && s.As != "" && strings.NewReplacer("'@'localhost'", "'@'127.0.0.1'", "`@`localhost`", "`@`127.0.0.1`").Replace(d.Want) == d.Got
-			}},
 		{"event scheduler", `The cluster's is on from the start; that of the one server is off, and it warns of that.`,
 			func(s *differ.Step, d *differ.Difference) bool {
 				const off = "Warning 1105 Event scheduler is switched off, use SET GLOBAL event_scheduler=ON to enable it."

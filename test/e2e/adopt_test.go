@@ -259,6 +259,9 @@ func TestAdoptAndLeave(t *testing.T) {
 		byDefault = "SET DEFAULT ROLE most TO byrole"
 	}
 	onServer(t, first, app, "GRANT SELECT, INSERT, UPDATE, DELETE ON shop.* TO app", "GRANT ALL ON blog.* TO app", "CREATE USER 'other'@'10.%'",
+		strings.ReplaceAll(strings.ReplaceAll(app, "'%'", "'localhost'"), "of-the-app", "of-the-near"), "GRANT SELECT ON shop.customer TO app@localhost",
+		strings.ReplaceAll(app, "'%'", "'web1.example.com'"), "GRANT SELECT ON shop.* TO app@'web1.example.com'",
+		"CREATE DEFINER = app@localhost VIEW blog.near AS SELECT title FROM blog.post",
 		"CREATE USER locked IDENTIFIED BY 'of-the-app' ACCOUNT LOCK", "GRANT SELECT ON shop.* TO locked",
 		"CREATE ROLE reading", "CREATE ROLE most", "GRANT SELECT ON shop.* TO reading", "GRANT reading TO most",
 		"CREATE USER byrole IDENTIFIED BY 'of-byrole'", "GRANT most TO byrole", byDefault,
@@ -286,7 +289,7 @@ func TestAdoptAndLeave(t *testing.T) {
 		"shop.product": "sharded sku", "shop.stock": "sharded sku", "shop.token": "sharded token", "shop.log": "single", "shop.visits": "single",
 		"shop.setting": "single", "shop.tag": "sharded owner", "shop.account": "single", "shop.audit": "single", "shop.measure": "single",
 		"shop.kinds": "sharded id", "shop.beginnings": "sharded id", "shop.member": "sharded a,b", "shop.node": "sharded id", "shop.big": "view",
-		"blog.post": "sharded id", "blog.odd name": "sharded a b", "blog.titles": "view",
+		"blog.post": "sharded id", "blog.odd name": "sharded a b", "blog.titles": "view", "blog.near": "view",
 	}, dry.kinds())
 	reasons := map[string]string{}
 	for _, x := range dry.Tables {
@@ -315,6 +318,7 @@ func TestAdoptAndLeave(t *testing.T) {
 	require.Contains(t, found, "views and programs whose definers are no accounts of the cluster are used in the name of whoever uses them: function shop.twice, ")
 	require.Contains(t, found, "view shop.big")
 	require.NotContains(t, found, "blog.titles")
+	require.NotContains(t, found, "blog.near")
 	status := p.ctl(t, "status")
 	require.Contains(t, status.out, "there is no cluster yet")
 	require.Empty(t, onServerText(t, first, "SHOW DATABASES LIKE '\\_skarv'"))
@@ -389,13 +393,20 @@ func TestAdoptAndLeave(t *testing.T) {
 		case "locked@%":
 			require.True(t, x.Imported)
 			require.Empty(t, x.Problem)
+		case "app@localhost":
+			require.True(t, x.Imported)
+			require.Empty(t, x.Problem)
+		case "app@web1.example.com":
+			require.False(t, x.Imported)
+			require.Contains(t, x.Problem, "not resolved")
 		case "other@10.%", serverUser + "@127.0.0.1":
 			require.False(t, x.Imported, x.Name)
 			require.NotEmpty(t, x.Problem)
 		}
 	}
-	theApp := p.db(t, "app", "of-the-app", "shop")
-	require.NoError(t, theApp.Ping())
+	require.Error(t, p.db(t, "app", "of-the-app", "shop").Ping(), "from another host")
+	theApp := p.db(t, "app", "of-the-near", "shop")
+	require.Equal(t, "app@localhost\n", rowsOf(t, theApp, "SELECT CURRENT_USER()"))
 	require.ErrorContains(t, p.db(t, "locked", "of-the-app", "shop").Ping(), "locked")
 	require.Equal(t, "1\n", rowsOf(t, p.db(t, "byrole", "of-byrole", ""), "SELECT COUNT(*) > 0 FROM shop.customer"))
 	plain, db := openDB(t, oracle.DSN("")), p.db(t, "admin", adminPassword, "")
@@ -415,7 +426,7 @@ func TestAdoptAndLeave(t *testing.T) {
 	_, err = db.Exec("SELECT shop.settings()")
 	require.EqualValues(t, 1235, sqlError(t, err).Number)
 	scheduler := map[bool]string{false: ", event_scheduler is OFF"}[cluster.TestEngine() == datanode.MySQL] // where it is on by default
-	require.Equal(t, "tidy|root@%|ENABLED"+scheduler+"\n", rowsOf(t, db, "SELECT event_name, CONCAT(definer, '@%'), status FROM skarv.events"))
+	require.Equal(t, "tidy|root@localhost|ENABLED"+scheduler+"\n", rowsOf(t, db, "SELECT event_name, definer, status FROM skarv.events"))
 	require.Contains(t, onServerText(t, first, "SELECT status FROM information_schema.events"), "SIDE_DISABLED")
 
 	// Under load over two servers.

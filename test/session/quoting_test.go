@@ -54,7 +54,7 @@ func TestNamesWithQuotes(t *testing.T) {
 		require.Eventually(t, func() bool { return ping(dsn) == nil }, patience, tick)
 		c := connectTo(t, dsn)
 		require.Equal(t, name+"@%,2", c.get("SELECT CURRENT_USER(), 2"))
-		require.Equal(t, name+"@127.0.0.1,2", c.get("SELECT USER(), 2"))
+		require.Equal(t, name+"@localhost,2", c.get("SELECT USER(), 2"))
 		c.exec("SET sql_mode = 'NO_BACKSLASH_ESCAPES'")
 		require.Equal(t, name+"@%", c.get("SELECT CURRENT_USER()"))
 		require.Equal(t, name, c.get("SELECT user FROM information_schema.processlist WHERE id = CONNECTION_ID()"))

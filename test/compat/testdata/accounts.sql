@@ -90,7 +90,7 @@ SELECT GROUP_CONCAT(User, '@', Host ORDER BY User) FROM mysql.user WHERE User LI
 DROP USER IF EXISTS acc_b, acc_d, acc_e;
 -- What accounts of a cluster do not have.
 -- refused: accounts
-CREATE USER acc_f@localhost IDENTIFIED BY 'x';
+CREATE USER acc_f@'web1.example.com' IDENTIFIED BY 'x';
 -- refused: accounts
 CREATE USER acc_f;
 -- refused: accounts

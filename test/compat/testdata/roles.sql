@@ -376,7 +376,7 @@ CREATE DEFINER = ro_read VIEW w AS SELECT id FROM t;
 -- only: mariadb
 -- refused: OR REPLACE
 CREATE OR REPLACE ROLE ro_read;
--- refused: a host
+-- sent: warnings, a server of MariaDB says 1961 besides
 GRANT ro_read TO ro_a@localhost;
 -- only: mariadb
 -- sent: warnings, a server of MariaDB says 1410 before
