@@ -31,7 +31,7 @@ func (st *Statement) Allowed(by Session, own *catalog.Account, have catalog.Acco
 			continue
 		case (manages || u.Logs || conditions) && own.Global()&catalog.MayCreateUser == 0:
 			return sqlerr.SpecificAccessDenied.New(catalog.MayCreateUser.String())
-		case (manages || u.Logs || conditions) && have[name] != nil && have.Administers(have[name]) && !own.Administers():
+		case (manages || u.Logs || conditions) && !own.Administers() && (isAdministrators(name, have) || st.Verb == Rename && isAdministrators(st.To[i].name(by), have)):
 			return sqlerr.SpecificAccessDenied.New(catalog.MaySuper.String())
 		case st.Verb == Rename && by.Flavor == catalog.MySQL && isGranted(name, have):
 			return sqlerr.RenamedRole.New()
@@ -59,6 +59,17 @@ func (st *Statement) Allowed(by Session, own *catalog.Account, have catalog.Acco
 		return RoutineDenied(lacks, by.User, on.Database, on.Name)
 	}
 	return TableDenied(by.Flavor, lacks, by.User.User(), by.Host, on.Database, on.Name)
+}
+
+// isAdministrators reports whether an account, which there may not be yet, is of the user of an administrator: whoever logs in by it has part of what
+// the user's other accounts may.
+func isAdministrators(name catalog.AccountName, have catalog.Accounts) bool {
+	for _, a := range have {
+		if a.Name.User() == name.User() && have.Administers(a) {
+			return true
+		}
+	}
+	return false
 }
 
 // isGranted reports whether somebody has the role.

@@ -164,7 +164,7 @@ func (st *Statement) rolesAllowed(by Session, own *catalog.Account, have catalog
 // sparesAdministrators refuses what others may not do with the accounts of administrators, and with the roles by which one is one.
 func (st *Statement) sparesAdministrators(by Session, own *catalog.Account, have catalog.Accounts) error {
 	for i := range st.Users {
-		if a := have[st.Users[i].name(by)]; a != nil && have.Administers(a) && !own.Administers() {
+		if isAdministrators(st.Users[i].name(by), have) && !own.Administers() {
 			return sqlerr.SpecificAccessDenied.New(catalog.MaySuper.String())
 		}
 	}

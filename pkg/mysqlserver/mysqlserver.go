@@ -36,8 +36,9 @@ type Handler interface {
 	// whom the protocol is run to its end all the same.
 	Account(user string) *catalog.Account
 	// Authenticated is called once after login, and again after each COM_CHANGE_USER, before the client is told. own is the name of the account
-	// that was verified, which may not be there any more, or not be the one that Account would return by now. db may be empty, attrs nil. A returned *sqlerr.Error is sent to the client and ends the connection, but for a database that there is not, behind
-	// COM_CHANGE_USER on MariaDB: the session goes on as the user's.
+	// that was verified, which may not be there any more, or not be the one that Account would return by now. db may be empty, attrs nil. A
+	// returned *sqlerr.Error is sent to the client and ends the connection, but for a database that there is not, behind COM_CHANGE_USER on
+	// MariaDB: the session goes on as the user's.
 	Authenticated(own catalog.AccountName, db string, attrs map[string]string) error
 	// Refused is called, on MariaDB, when the client has tried COM_CHANGE_USER in vain: the session goes on as the same user's, but has
 	// lost what was its own.

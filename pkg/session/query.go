@@ -116,7 +116,8 @@ func (s *Session) asClient(e *sqlerr.Error) *sqlerr.Error {
 	before, rest, _ := strings.Cut(e.Message, " user '")
 	user, rest, _ := strings.Cut(rest, "'@'")
 	_, rest, ok := strings.Cut(rest, "'")
-	ours := s.snap.Accounts[catalog.NameOf(user, catalog.AnyHost)] == nil && s.snap.Hosted[user] == nil || slices.ContainsFunc(s.snap.Groups, func(g *catalog.NodeGroup) bool { return g.Primary.User == user })
+	known := s.snap.Accounts[catalog.NameOf(user, catalog.AnyHost)] != nil || s.snap.Hosted[user] != nil
+	ours := !known || slices.ContainsFunc(s.snap.Groups, func(g *catalog.NodeGroup) bool { return g.Primary.User == user })
 	if !ok || !ours { // it is the session's own error, which may name a definer
 		return e
 	}

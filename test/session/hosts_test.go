@@ -94,7 +94,7 @@ func TestAccountsWithHosts(t *testing.T) {
 	require.Equal(t, "clerk@%", current)
 	c.exec("RENAME USER clerk@127.0.0.2 TO clerk@127.0.0.3")
 	refused("SELECT 1", 1045)
-	code(two.Ping(), 1045)
+	code(from(t, "127.0.0.2", "clerk", "two").Ping(), 1045)
 	c.exec("DROP USER clerk, clerk@127.0.0.3, clerk@127.0.0.1, clerk@'127.0.0.0/255.255.255.255', clerk@'127.0.1.0/255.255.255.0', clerk@'127.3.%'," +
 		" clerk@'10.0.0.1', clerk@'::1'")
 	c.exec("DROP DATABASE hosted")
