@@ -80,8 +80,7 @@ func (l *leader) follows(ctx context.Context, g *catalog.NodeGroup, v *failover.
 		return false, err
 	}
 	defer primary.end()
-	r := v.Replication
-	if r.SourceID != p.ID || !r.Receives || !r.Applies || !r.GTID || r.Filters || !v.ReadOnly {
+	if !v.Follows(p) || !v.Replication.Applies || !v.ReadOnly {
 		return false, nil
 	}
 	has, err := s.Has()

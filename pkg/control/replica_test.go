@@ -371,3 +371,23 @@ func TestReplacedIsForgotten(t *testing.T) {
 	require.Empty(t, g.Replaced)
 	require.Len(t, g.Replicas, 1)
 }
+
+// A primary that was lost and has been made a whole replica of its successor, read-only, is one again by itself.
+func TestReplacedIsReplicaAgain(t *testing.T) {
+	f := newReplicated(t)
+	catchUp(t, servers[1])
+	n := servers[1].TCP()
+	g, at, err := f.store.Group(f.ctx(), 1)
+	require.NoError(t, err)
+	g.Replicas, g.Replaced = nil, []catalog.Node{n}
+	rev, err := f.store.Change(nil).PutGroup(g, at).Commit(f.ctx())
+	require.NoError(t, err)
+	_, err = f.follower.Wait(f.ctx(), rev)
+	require.NoError(t, err)
+	makeReadOnly(t, servers[1])
+	f.control(nil)
+	require.Eventually(t, func() bool { return slices.Equal(f.named(), []string{n.Addr}) }, time.Minute, 20*time.Millisecond)
+	g, _, err = f.store.Group(f.ctx(), 1)
+	require.NoError(t, err)
+	require.Empty(t, g.Replaced)
+}

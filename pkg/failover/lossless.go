@@ -230,7 +230,7 @@ func Spare(flavor catalog.Flavor, primary *View, addr string, v *View, others ma
 	}
 	ackers, have := 0, 0
 	for _, o := range others {
-		if o == nil || !o.whole(primary) || !o.SemiSync.Acknowledging {
+		if o == nil || !o.Follows(primary) || !o.SemiSync.Acknowledging {
 			continue
 		}
 		if ackers++; !goal.Empty() && o.Has.Covers(goal) {
@@ -250,8 +250,8 @@ func Spare(flavor catalog.Flavor, primary *View, addr string, v *View, others ma
 	return "", false
 }
 
-// whole reports whether a server receives everything from primary, and asks by global transaction ids.
-func (v *View) whole(primary *View) bool {
+// Follows reports whether a server receives everything from primary, and asks by global transaction ids.
+func (v *View) Follows(primary *View) bool {
 	r := v.Replication
 	return r != nil && r.SourceID == primary.ID && r.Receives && r.GTID && !r.Filters
 }
