@@ -83,6 +83,18 @@ func TestAccountsWithHosts(t *testing.T) {
 	refused("ALTER USER clerk IDENTIFIED BY 'x'", 1227)
 	refused("DROP USER clerk@127.0.0.2", 1227)
 
+	// An event runs as the account of its definer, who is found as a client from there would be.
+	c.exec("GRANT EVENT, INSERT ON hosted.* TO clerk@'10.0.0.1'")
+	c.exec("CREATE TABLE hosted.seen (who VARCHAR(100) PRIMARY KEY)")
+	c.exec("CREATE DEFINER = clerk@'10.0.0.1' EVENT hosted.near ON SCHEDULE EVERY 1 SECOND DO INSERT IGNORE INTO hosted.seen VALUES (CURRENT_USER())")
+	c.exec("GRANT EVENT, INSERT ON hosted.* TO clerk")
+	c.exec("CREATE DEFINER = clerk@'192.0.2.1' EVENT hosted.far ON SCHEDULE EVERY 1 SECOND DO INSERT IGNORE INTO hosted.seen VALUES (CURRENT_USER())")
+	require.Eventually(t, func() bool {
+		return c.get("SELECT GROUP_CONCAT(who ORDER BY who) FROM hosted.seen") == "clerk@%,clerk@10.0.0.1"
+	}, patience, tick)
+	c.exec("DROP EVENT hosted.near")
+	c.exec("DROP EVENT hosted.far")
+
 	// Who has logged in stays that, whoever could log in from there by now.
 	c.exec("CREATE USER clerk@'127.0.0.0/255.255.255.255' IDENTIFIED BY 'x'")
 	any := from(t, "127.0.0.1", "clerk", "any")

@@ -239,3 +239,81 @@ DROP PROCEDURE p_none;
 DROP TRIGGER tr;
 -- sent: warnings, as above
 DROP USER IF EXISTS ho_c@localhost, ho_d@localhost;
+-- Roles, and what is granted on single programs.
+-- sent: warnings, as above
+DROP ROLE IF EXISTS ho_r;
+CREATE USER ho_a@localhost IDENTIFIED BY 'ho_a', ho_a IDENTIFIED BY 'x';
+CREATE ROLE ho_r;
+GRANT DELETE ON compat.* TO ho_r;
+GRANT ho_r TO ho_a@localhost;
+GRANT SELECT ON compat.* TO ho_a;
+CREATE PROCEDURE p_count() SELECT COUNT(*) FROM u;
+GRANT EXECUTE ON PROCEDURE compat.p_count TO ho_a;
+-- as: ho_a
+SELECT id FROM compat.u ORDER BY id;
+-- as: ho_a
+CALL compat.p_count();
+-- as: ho_a, ho_r
+SELECT id FROM compat.u ORDER BY id;
+-- as: ho_a, ho_r
+CALL compat.p_count();
+-- as: ho_a, ho_r
+DELETE FROM compat.u;
+-- as: ho_a
+DELETE FROM compat.u;
+-- as: ho_a
+SHOW GRANTS;
+-- as: ho_a, ho_r
+SHOW GRANTS;
+SHOW GRANTS FOR ho_a;
+-- as: ho_a
+-- only: mariadb
+SELECT CONCAT_WS('|', GRANTEE, ROLE_NAME, IS_GRANTABLE, IS_DEFAULT) AS r FROM information_schema.applicable_roles;
+-- as: ho_a
+-- only: mysql
+SELECT user, host, grantee, grantee_host, role_name, role_host, is_grantable FROM information_schema.applicable_roles;
+GRANT ho_r TO ho_a WITH ADMIN OPTION;
+-- as: ho_a
+GRANT ho_r TO ho_a;
+-- only: mariadb
+SELECT CONCAT_WS('|', User, Host, Role, Admin_option) AS m FROM mysql.roles_mapping WHERE User = 'ho_a' ORDER BY 1;
+-- only: mysql
+SELECT CONCAT_WS('|', from_host, from_user, to_host, to_user, with_admin_option) AS m FROM mysql.role_edges WHERE to_user = 'ho_a' ORDER BY 1;
+-- only: mariadb
+SET DEFAULT ROLE ho_r FOR ho_a@localhost;
+-- only: mysql
+SET DEFAULT ROLE ho_r TO ho_a@localhost;
+-- as: ho_a
+-- skip-prepared
+-- sent: length, as above
+SELECT CURRENT_ROLE() AS r;
+-- as: ho_a
+SELECT id FROM compat.u;
+REVOKE ho_r FROM ho_a@localhost;
+-- as: ho_a
+SELECT id FROM compat.u;
+-- only: mysql
+CREATE ROLE ho_r@localhost;
+-- only: mysql
+GRANT UPDATE ON compat.* TO ho_r@localhost;
+-- only: mysql
+GRANT ho_r@localhost, ho_r TO ho_a@localhost;
+-- only: mysql
+SHOW GRANTS FOR ho_a@localhost USING ho_r@localhost, ho_r;
+-- only: mysql
+SHOW GRANTS FOR ho_a@localhost USING ho_r@'10.%';
+-- only: mysql
+GRANT ho_r@'10.%' TO ho_a@localhost;
+-- only: mysql
+DROP ROLE ho_r@localhost;
+-- only: mysql
+CREATE USER ho_r@localhost IDENTIFIED BY 'ho_r';
+-- as: ho_r
+-- only: mysql
+DELETE FROM compat.u;
+-- only: mysql
+DROP USER ho_r@localhost;
+DROP PROCEDURE p_count;
+DROP ROLE ho_r;
+-- sent: warnings, as above
+DROP USER ho_a, ho_a@localhost;
