@@ -107,7 +107,7 @@ func (f *failures) badInput(t *testing.T) {
 		w, h := sqlError(t, want), sqlError(t, have)
 		require.Equal(t, w.Number, h.Number, "%v\n%v", w, h)
 		require.Equal(t, string(w.SQLState[:]), string(h.SQLState[:]), "%v\n%v", w, h)
-		require.Equal(t, w.Message, h.Message)
+		require.Equal(t, strings.ReplaceAll(w.Message, "'@'127.0.0.1' (using", "'@'localhost' (using"), h.Message) // the plain server resolves no names
 	}
 	for _, login := range [][2]string{{"nobody", "x"}, {"nobody", ""}} {
 		same(t, plain(login[0], login[1], "").Ping(), ours(login[0], login[1], "").Ping())
