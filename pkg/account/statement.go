@@ -349,6 +349,9 @@ func (r *run) grant(u *User, name catalog.AccountName, a *catalog.Account) error
 	case !u.Logs:
 		return NoSuchUser(r.by.Flavor)
 	}
+	if other := r.taken(name); other != nil {
+		return other
+	}
 	u.Name = name
 	return r.create(u, grants)
 }

@@ -112,38 +112,55 @@ func NamesHost(host string) bool {
 	return strings.Trim(host, "0123456789.%_\\") != ""
 }
 
-// matches reports whether clients of an origin may log in by accounts of the host.
+// matches reports whether clients of an origin may log in by accounts of the host. A definer is where his host says, which may be a network itself: it is
+// compared as text then.
 func (h hostPattern) matches(o Origin) bool {
 	if h.kind != hostText {
-		ip, err := netip.ParseAddr(o.IP)
-		return err == nil && h.net.Contains(ip)
+		if ip, err := netip.ParseAddr(o.IP); err == nil {
+			return h.net.Contains(ip)
+		}
 	}
 	return like(o.Host, h.text) || like(o.IP, h.text)
 }
 
-// like reports whether text is one of a pattern with % and _, and with a backslash before what means itself.
+// like reports whether text is one of a pattern with % and _, and with a backslash before what means itself. Of several % only the last one is tried again:
+// what those before it stand for can always be the least.
 func like(text, pattern string) bool {
-	for pattern != "" {
-		switch c := pattern[0]; {
-		case c == '%':
-			for i := range len(text) + 1 {
-				if like(text[i:], pattern[1:]) {
-					return true
-				}
-			}
-			return false
-		case text == "":
-			return false
-		case c == '\\' && len(pattern) > 1:
-			if pattern = pattern[1:]; pattern[0] != text[0] {
-				return false
-			}
-		case c != '_' && c != text[0]:
+	t, p := 0, 0
+	many, from := -1, 0 // behind the last %, and where in text that ends at present
+	for t < len(text) || p < len(pattern) {
+		if p < len(pattern) && pattern[p] == '%' {
+			p++
+			many, from = p, t
+			continue
+		}
+		if n := meant(pattern[p:], text[t:]); n > 0 {
+			t, p = t+1, p+n
+			continue
+		}
+		if many < 0 || from == len(text) {
 			return false
 		}
-		text, pattern = text[1:], pattern[1:]
+		from++
+		t, p = from, many
 	}
-	return text == ""
+	return true
+}
+
+// meant is how long the beginning of a pattern without % is that stands for the first byte of text; 0: it does not.
+func meant(pattern, text string) int {
+	switch {
+	case pattern == "" || text == "":
+		return 0
+	case pattern[0] == '\\' && len(pattern) > 1:
+		if pattern[1] == text[0] {
+			return 2
+		}
+		return 0
+	case pattern[0] == '_' || pattern[0] == text[0]:
+		return 1
+	}
+	return 0
 }
 
 // moreSpecific orders hosts as servers of a flavor do before they look for the first that a client is of. MySQL's leave open which of several comes first

@@ -40,7 +40,11 @@ func (a *Account) isFor(o Origin) bool {
 
 // Client is the account by which a user logs in from somewhere; nil: there is none.
 func (s *Snapshot) Client(user string, o Origin) *Account {
-	return s.first(user, o, func(a *Account) bool { return !a.Role })
+	a := s.first(user, o, func(a *Account) bool { return !a.Role || s.Flavor == MySQL })
+	if a == nil || a.Role {
+		return nil
+	}
+	return a
 }
 
 // first is the first account of a user that is for clients of an origin, of those that suit; nil: there is none.

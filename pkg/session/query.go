@@ -55,6 +55,9 @@ func (s *Session) query(text []byte) error {
 			packets = nil
 		}
 		s.more = rest != nil
+		if s.accountFrom != s.snap && !s.followAccount() { // a statement before may have changed what the account may
+			return s.removed(wire.ComQuery)
+		}
 		if err := s.statement(request{cmd: wire.ComQuery, packets: packets}); err != nil {
 			s.more = false
 			return s.fail(err)

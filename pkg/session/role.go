@@ -19,7 +19,7 @@ import (
 // followAccount takes from the snapshot at hand what the client may do; false: there is no such account.
 func (s *Session) followAccount() bool {
 	own := s.snap.Accounts[s.identity]
-	if own == nil || own.Role {
+	if own == nil || own.Role || own.ID != s.identityID {
 		return false
 	}
 	s.account, s.accountFrom = s.snap.Acting(own, s.origin, s.roles), s.snap

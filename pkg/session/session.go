@@ -161,6 +161,7 @@ type Session struct {
 type login struct {
 	user        string
 	identity    catalog.AccountName   // by which the client has logged in
+	identityID  string                // that account's ID: one that gets its name later is another one
 	origin      catalog.Origin        // where it is
 	account     *catalog.Account      // with what its active roles may
 	accountFrom *catalog.Snapshot     // the snapshot account was looked up in
@@ -380,7 +381,7 @@ func (s *Session) Authenticated(own catalog.AccountName, db string, _ map[string
 	s.user, s.identity, s.origin, s.db = own.User(), own, s.conn.Origin(), ""
 	s.snap = s.cfg.Snapshot()
 	if a := s.snap.Accounts[own]; a != nil {
-		s.roles = s.snap.Accounts.Defaults(a)
+		s.identityID, s.roles = a.ID, s.snap.Accounts.Defaults(a)
 	}
 	if !s.followAccount() {
 		s.account = nil

@@ -73,3 +73,27 @@ func TestRolesTakenAway(t *testing.T) {
 	c.exec("DROP ROLE clerk, sells")
 	c.exec("DROP DATABASE shop")
 }
+
+// What an account may is asked before each statement of a packet, and a session is that of the account it has logged in by, whatever has its name later.
+func TestRightsAreThoseOfNow(t *testing.T) {
+	c := connect(t)
+	c.exec("CREATE DATABASE IF NOT EXISTS shop")
+	c.exec("CREATE TABLE IF NOT EXISTS shop.secret (v INT)")
+	c.exec("DROP USER IF EXISTS lender, poor, rich, moved")
+	c.exec("CREATE USER lender IDENTIFIED BY 'x', poor IDENTIFIED BY 'x', rich IDENTIFIED BY 'x'")
+	c.exec("GRANT SELECT ON shop.* TO lender WITH GRANT OPTION")
+	c.exec("GRANT SELECT ON *.* TO rich")
+	lender := connectTo(t, "lender:x@tcp("+shared.Addr()+")/?multiStatements=true")
+	require.Equal(t, "0", lender.get("SELECT COUNT(*) FROM shop.secret"))
+	lender.fails(1142, "REVOKE SELECT ON shop.* FROM lender; DELETE FROM shop.secret")
+	lender.fails(1142, "SELECT COUNT(*) FROM shop.secret")
+
+	poor := connectTo(t, "poor:x@tcp("+shared.Addr()+")/")
+	poor.fails(1142, "SELECT COUNT(*) FROM shop.secret")
+	c.exec("RENAME USER poor TO moved, rich TO poor")
+	_, err := poor.try("SELECT COUNT(*) FROM shop.secret")
+	require.Error(t, err, "the session of another account")
+	require.NoError(t, ping("poor:x@tcp("+shared.Addr()+")/"))
+	c.exec("DROP USER lender, poor, moved")
+	c.exec("DROP TABLE shop.secret")
+}

@@ -1,6 +1,6 @@
 -- Accounts for hosts. Clients are on the servers' machine: localhost, and 127.0.0.1.
 -- sent: warnings, a server of MariaDB notes that its tables of accounts know no rollback (4173)
-DROP USER IF EXISTS ho_a, ho_a@localhost, ho_a@'_%', ho_a@'10.0.0.1', ho_b, ho_b@localhost, ho_c@localhost, ho_d@'10.0.%', ho_e, ho_e@localhost;
+DROP USER IF EXISTS ho_a, ho_a@localhost, ho_a@'_%', ho_a@'10.0.0.1', ho_b, ho_b@localhost, ho_c@localhost, ho_d@'10.0.%', ho_e, ho_e@localhost, ho_n, ho_n@'10.0.0.0/255.0.0.0';
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10));
 CREATE TABLE u (id INT PRIMARY KEY, v VARCHAR(10));
 INSERT INTO t VALUES (1, 'a'), (2, 'b');
@@ -232,6 +232,17 @@ CALL p_any();
 CALL compat.p_any();
 DROP USER ho_b;
 DROP PROCEDURE p_any;
+-- One whose host is a network acts as himself.
+CREATE USER ho_n@'10.0.0.0/255.0.0.0' IDENTIFIED BY 'x', ho_n IDENTIFIED BY 'x';
+GRANT SELECT ON *.* TO ho_n;
+GRANT EXECUTE ON compat.* TO ho_n@'10.0.0.0/255.0.0.0';
+CREATE DEFINER = ho_n@'10.0.0.0/255.0.0.0' PROCEDURE p_net() SELECT CURRENT_USER(), COUNT(*) FROM t;
+CALL p_net();
+GRANT SELECT ON compat.t TO ho_n@'10.0.0.0/255.0.0.0';
+-- sent: length, as above
+CALL p_net();
+DROP USER ho_n, ho_n@'10.0.0.0/255.0.0.0';
+DROP PROCEDURE p_net;
 DROP VIEW v_one, v_far, v_near, v_none, v_own;
 DROP PROCEDURE p_far;
 DROP PROCEDURE p_near;
