@@ -127,8 +127,7 @@ SELECT id FROM t LIMIT ROWS EXAMINED 100000;
 CREATE TEMPORARY SEQUENCE sq;
 -- refused: accounts have no hosts
 CREATE USER a@b;
--- refused: privileges are those on databases
-GRANT SELECT ON t TO a@b;
+GRANT SELECT ON t TO a@10.0.0.1;
 -- refused: a file of one server
 LOAD XML INFILE 'x' INTO TABLE t;
 -- refused: transactions over node groups are XA already
