@@ -204,9 +204,6 @@ func (m *Meter) Run(ctx context.Context) error {
 		running = current
 		select {
 		case <-ctx.Done():
-			for r := range running {
-				r.end()
-			}
 			return nil
 		case <-m.changed:
 		}
@@ -243,18 +240,16 @@ func (m *Meter) follow(ctx context.Context, r *replica) {
 		if ctx.Err() != nil {
 			return
 		}
-		why := ""
-		if err != nil {
-			why = err.Error()
-			m.metrics.lag.WithLabelValues(labels(r.group.ID, r.node.Addr)...).Set(unfit)
+		if err == nil {
+			said = ""
+			continue
 		}
-		if why != said && err != nil {
+		m.metrics.lag.WithLabelValues(labels(r.group.ID, r.node.Addr)...).Set(unfit)
+		if why := err.Error(); why != said {
 			m.cfg.Log.Warn("a replica cannot be read from", "group", r.group.ID, "addr", r.node.Addr, "error", why)
+			said = why
 		}
-		said = why
-		if err != nil {
-			_ = pause.For(ctx, tryAgain)
-		}
+		_ = pause.For(ctx, tryAgain)
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 
 	"skarv/pkg/placement"
 	adminv1 "skarv/proto/admin/v1"
@@ -18,12 +19,14 @@ func (s *Server) partitionLoad(ctx context.Context, cluster bool) (rates []float
 		return rates, all, nil, nil
 	}
 	missing, err = askOthers(ctx, s, func(api adminv1.AdminClient) (*adminv1.PartitionLoadResponse, error) {
-		return api.PartitionLoad(ctx, &adminv1.PartitionLoadRequest{})
+		r, err := api.PartitionLoad(ctx, &adminv1.PartitionLoadRequest{})
+		if n := len(r.GetRates()); err == nil && n != len(rates) {
+			err = fmt.Errorf("the load of %d partitions, not of %d", n, len(rates))
+		}
+		return r, err
 	}, func(r *adminv1.PartitionLoadResponse) {
 		for p, n := range r.GetRates() {
-			if p < len(rates) {
-				rates[p] += n
-			}
+			rates[p] += n
 		}
 		all += r.GetScattered()
 	})
